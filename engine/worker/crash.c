@@ -1,0 +1,92 @@
+#include "crash.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "link.h"
+
+static const int fatal[] = {SIGILL, SIGSEGV, SIGBUS, SIGFPE, SIGTRAP, SIGSYS, SIGALRM};
+static uint8_t handler_stack[32768] __attribute__((aligned(64)));
+static struct place where;
+
+/* Not the C library's: it may use the thread pointer, which a variant may have replaced. */
+_Noreturn static void leave(void)
+{
+#ifdef __x86_64__
+	__asm__ volatile("syscall" ::"a"((long)SYS_exit_group), "D"(111L) : "memory", "rcx", "r11");
+#else
+	__asm__ volatile("int $0x80" ::"a"(SYS_exit_group), "b"(111) : "memory");
+#endif
+	__builtin_trap();
+}
+
+static void locate(uint64_t pc)
+{
+	struct protocol_status *s = link_status;
+	uint64_t end = where.code + (uint64_t)where.stride * where.copies;
+	s->part = PROTOCOL_PART_NONE;
+	s->offset = 0;
+	if (where.setup && pc >= where.setup && pc <= where.setup + where.setup_size) {
+		s->part = PROTOCOL_PART_SETUP;
+		s->offset = (uint32_t)(pc - where.setup);
+	} else if (where.teardown && pc >= where.teardown && pc <= where.teardown + where.teardown_size) {
+		s->part = PROTOCOL_PART_TEARDOWN;
+		s->offset = (uint32_t)(pc - where.teardown);
+	} else if (where.code && pc >= where.code && pc < end + 32) {
+		s->part = PROTOCOL_PART_BODY;
+		s->offset = pc >= end || !where.stride ? where.stride : (uint32_t)(pc - where.code) % where.stride;
+	}
+}
+
+static void handle(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *c = context;
+#ifdef __x86_64__
+	uint64_t pc = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
+#else
+	uint64_t pc = (uint32_t)c->uc_mcontext.gregs[REG_EIP];
+#endif
+	link_status->pc = pc;
+	link_status->address = (uintptr_t)info->si_addr;
+	locate(pc);
+	link_status->signal = (uint32_t)sig;
+	leave();
+}
+
+void crash_prepare(void)
+{
+	stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
+	sigset_t all;
+	if (sigaltstack(&stack, NULL))
+		link_fail("sigaltstack");
+	sigfillset(&all);
+	struct sigaction action = {.sa_sigaction = handle, .sa_mask = all, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) {
+		if (sigaction(fatal[i], &action, NULL))
+			link_fail("sigaction");
+		sigdelset(&all, fatal[i]);
+	}
+	if (sigprocmask(SIG_SETMASK, &all, NULL))
+		link_fail("sigprocmask");
+}
+
+void crash_note_variant(uint32_t doing, uint32_t variant, const struct place *place)
+{
+	link_status->doing = doing;
+	link_status->variant = variant;
+	if (place)
+		where = *place;
+	else
+		memset(&where, 0, sizeof where);
+}
+
+void crash_deadline(uint32_t milliseconds)
+{
+	struct itimerval t = {.it_value = {.tv_sec = milliseconds / 1000, .tv_usec = milliseconds % 1000 * 1000}};
+	setitimer(ITIMER_REAL, &t, NULL);
+}

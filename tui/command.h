@@ -1,0 +1,89 @@
+/* command: the command language. One table of commands; the command line, scripts, standard input
+ * and the prompt all come here.
+ *
+ * A command prints its results on standard output and everything else on standard error, and
+ * returns the code that its exit status tells. */
+#ifndef TUI_COMMAND_H
+#define TUI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/error.h"
+#include "tui/option.h"
+
+/* What lives as long as the program: what `set` set, and what the commands need to know of where
+ * they come from. */
+struct session {
+	struct option_values defaults;
+	volatile int *stop; /* set by a signal: a run ends, a script stops */
+	const char *where;  /* "FILE:LINE" of the command, or NULL; goes in front of messages */
+	bool quit;          /* a quit was seen */
+	unsigned depth;     /* of source within source */
+};
+
+struct command;
+
+/* One command as it was given. */
+struct command_call {
+	struct session *session;
+	const struct command *command;
+	struct option_values values; /* the session's and the command's own */
+	const char *const *words;    /* what is left without name and options */
+	size_t count;
+	const char *line; /* as a user could type it again, in any session */
+};
+
+/* What a command's words name: for completion. */
+enum command_words {
+	COMMAND_WORDS_NONE,
+	COMMAND_WORDS_SELECTION, /* an experiment, then factor=level,... */
+	COMMAND_WORDS_LIST,      /* experiments or runs; then an experiment */
+	COMMAND_WORDS_SHOW,      /* an experiment or a run */
+	COMMAND_WORDS_RUN_FILE,  /* a run, then a file */
+	COMMAND_WORDS_RUNS,
+	COMMAND_WORDS_FILE,
+	COMMAND_WORDS_SET,  /* an option, then its value */
+	COMMAND_WORDS_HELP, /* a command or an option */
+};
+
+struct command {
+	const char *name;
+	const char *synopsis; /* what follows the name, without options; "" for nothing */
+	const char *help;     /* one line */
+	const char *details;  /* paragraphs, each one line */
+	const char *example;
+	uint32_t options;   /* OPTION_BITs; --help always */
+	size_t least, most; /* words */
+	enum command_words words;
+	int (*call)(struct command_call *call, struct error *err);
+};
+extern const struct command command_table[];
+extern const size_t command_count;
+
+/* stop may be NULL: nothing stops a run. */
+void session_init(struct session *s, volatile int *stop) __attribute__((nonnull(1)));
+void session_free(struct session *s) __attribute__((nonnull));
+
+/* The command of that name, or NULL. */
+const struct command *command_find(const char *name) __attribute__((nonnull));
+
+/* Runs one command given as words, prints its error if it has one, and flushes standard output.
+ * Returns the code: ERROR_NONE, or one that is negative. No words: ERROR_NONE. A standard output
+ * that cannot be written is ERROR_INTERNAL. */
+enum error_code command_execute(struct session *s, const char *const *words, size_t n)
+        __attribute__((nonnull(1)));
+
+/* One message on standard error: "entrylab: ..." or "FILE:LINE: ...". */
+void command_say(const struct session *s, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3), nonnull(1, 2)));
+
+/* A remark, which --quiet keeps back. */
+void command_note(const struct command_call *call, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3), nonnull));
+
+/* Whether standard output can still be written; says why not, once. */
+bool command_output_holds(const struct session *s) __attribute__((nonnull));
+
+#endif

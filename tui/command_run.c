@@ -1,0 +1,382 @@
+#include "tui/command_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "engine/archive.h"
+#include "engine/experiment.h"
+#include "engine/host.h"
+#include "engine/record.h"
+#include "engine/run.h"
+#include "engine/snippet.h"
+#include "tui/command_archive.h"
+#include "tui/memory.h"
+#include "tui/progress.h"
+#include "tui/render.h"
+
+/* The half-widths a run stops at, where nothing else was asked for. */
+static const double run_precision_cycles = 0.1, run_precision_share = 0.005,
+                    run_precision_share_against = 0.0005;
+
+/* All that one command that measures holds. */
+struct measurement {
+	struct command_call *call;
+	const struct experiment *experiment;
+	struct experiment_selection selection;
+	struct experiment_variants variants;
+	long *bases; /* NULL: no comparison */
+	struct host host;
+	struct host_probes probes;
+	struct archive *archive;
+	struct error not_kept; /* why the archive cannot take the run; told at the end */
+	FILE *raw;
+	enum error_code code; /* the worst there was */
+};
+
+/* Tells a message now and remembers its code: a run goes on after many of them. */
+static void measurement_tell(struct measurement *m, enum error_code code, const char *text)
+{
+	if (text[0])
+		command_say(m->call->session, "%s", text);
+	m->code = error_worse(m->code, code);
+}
+
+/* Between commas, quoted where it must be. */
+static void raw_text(FILE *f, const char *text)
+{
+	if (!strpbrk(text, ",\"\n")) {
+		fputs(text, f);
+		return;
+	}
+	fputc('"', f);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', f);
+		fputc(*text, f);
+	}
+	fputc('"', f);
+}
+
+static void raw_sample(void *ctx, const struct run_sample *s)
+{
+	const struct measurement *m = ctx;
+	const char *state = s->state == 'k' ? "kept" : s->state == 'i' ? "interrupted" : "fenced";
+
+	fprintf(m->raw, "%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%ld,", experiment_abi_name[s->abi],
+	        s->worker, s->block, s->round, s->row);
+	raw_text(m->raw, s->name ? s->name : "");
+	fprintf(m->raw, ",%" PRIu32 ",%" PRIu64 ",%s\n", s->iterations, s->ticks, state);
+}
+
+static int raw_open(struct measurement *m, struct error *err)
+{
+	const char *path = m->call->values.text[OPTION_RAW];
+
+	if (!path)
+		return ERROR_NONE;
+	m->raw = fopen(path, "we");
+	if (!m->raw)
+		return error_errno(err, ERROR_INPUT, "--raw %s", path);
+	fputs("abi,worker,block,round,row,name,iterations,ticks,state\n", m->raw);
+	return ERROR_NONE;
+}
+
+static void raw_close(struct measurement *m)
+{
+	const char *path = m->call->values.text[OPTION_RAW];
+	bool failed;
+	char *text;
+
+	if (!m->raw)
+		return;
+	errno = 0;
+	failed = ferror(m->raw);
+	failed = fclose(m->raw) != 0 || failed;
+	m->raw = NULL;
+	if (!failed)
+		return;
+	text = memory_format("--raw %s: not every sample could be written: %s", path,
+	                     errno ? strerror(errno) : "the file system refused a write");
+	measurement_tell(m, ERROR_NOT_KEPT, text);
+	free(text);
+}
+
+/* An archive that cannot be used stops no run: the rows are printed, and the exit status tells that
+ * they were not kept. */
+static void archive_prepare(struct measurement *m)
+{
+	const struct option_values *v = &m->call->values;
+	char *path = NULL;
+
+	if (v->no_archive)
+		return;
+	if (command_archive_path(v, &path, &m->not_kept) == ERROR_NONE)
+		archive_open(path, true, &m->archive, &m->not_kept);
+	free(path);
+}
+
+static void archive_keep(struct measurement *m, struct result_run *result)
+{
+	struct archive_entry entry = {
+	        .started = result->started,
+	        .experiment = result->experiment,
+	        .command = result->command,
+	        .verdict = result->cut_short ? "cut short"
+	                   : result->trusted ? "trusted"
+	                                     : "not trusted",
+	        .seconds = result->seconds,
+	        .rows = (int64_t)result->row_count,
+	        .host = m->host.cpu_name,
+	};
+	int64_t id = 0;
+	char *record;
+
+	if (!m->archive)
+		return;
+	record = record_write(result);
+	if (!record)
+		error_set(&m->not_kept, ERROR_NOT_KEPT, "no memory for the run's record");
+	else if (archive_add(m->archive, &entry, record, &id, &m->not_kept) == ERROR_NONE)
+		snprintf(result->id, sizeof(result->id), "%" PRId64, id);
+	free(record);
+}
+
+/* This process leaves the CPU that measures, if it may use another: progress, archive and rendering
+ * must not disturb the run. Workers are children and set their own. Where the mask cannot be read
+ * (more CPUs than cpu_set_t holds) it stays. True: *before is to be restored. */
+static bool affinity_leave(int cpu, cpu_set_t *before)
+{
+	cpu_set_t others;
+
+	if (cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(*before), before) != 0)
+		return false;
+	others = *before;
+	CPU_CLR((size_t)cpu, &others);
+	return CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof(others), &others) == 0;
+}
+
+/* Random, and short enough to be typed again. */
+static int seed_draw(uint64_t *seed, struct error *err)
+{
+	*seed = 0;
+	if (getrandom(seed, 6, 0) != 6)
+		return error_errno(err, ERROR_INTERNAL, "getrandom");
+	return ERROR_NONE;
+}
+
+static int spec_fill(struct measurement *m, struct run_spec *spec, struct error *err)
+{
+	const struct option_values *v = &m->call->values;
+	bool precision = v->set & OPTION_BIT(OPTION_PRECISION);
+
+	*spec = (struct run_spec){
+	        .experiment = m->experiment,
+	        .variants = &m->variants,
+	        .bases = m->bases,
+	        .command = m->call->line,
+	        .host = &m->host,
+	        .probes = &m->probes,
+	        .seed = v->seed,
+	        .time_limit = v->time,
+	        .precision_cycles = precision ? v->precision_cycles : run_precision_cycles,
+	        .precision_share = precision  ? v->precision_share
+	                           : m->bases ? run_precision_share_against
+	                                      : run_precision_share,
+	        .sample = m->raw ? raw_sample : NULL,
+	        .ctx = m,
+	};
+	return v->set & OPTION_BIT(OPTION_SEED) ? ERROR_NONE : seed_draw(&spec->seed, err);
+}
+
+static size_t result_count(const struct result_run *result, enum result_state state)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < result->row_count; i++)
+		n += result->rows[i].state == state;
+	return n;
+}
+
+/* What the exit status has to tell about a result, and the words for it. */
+static void result_judge(struct measurement *m, const struct result_run *result)
+{
+	size_t measured = result_count(result, RESULT_MEASURED);
+	char *text = NULL;
+
+	if (result->cut_short) {
+		measurement_tell(m, ERROR_STOPPED, "stopped: what was complete is shown");
+	} else if (measured == 0 && result->row_count > 0) {
+		bool absent = result_count(result, RESULT_ABSENT) == result->row_count;
+
+		measurement_tell(m, absent ? ERROR_ABSENT : ERROR_INPUT,
+		                 absent ? "nothing that was asked for is possible on this machine; "
+		                          "each row says why"
+		                        : "no variant could be measured; each row says why");
+		return;
+	}
+	if (!result->trusted && measured > 0) {
+		text = memory_format("this run is not trusted: %s",
+		                     result->not_trusted_why ? result->not_trusted_why
+		                                             : "a control failed");
+		measurement_tell(m, ERROR_UNTRUSTED, text);
+		free(text);
+	}
+}
+
+static void result_print(const struct measurement *m, const struct result_run *result)
+{
+	const struct option_values *v = &m->call->values;
+	struct render_style style = render_style_for(stdout);
+
+	render_run(result, v->format, &style, stdout);
+	if (v->explain && v->format == RENDER_TEXT)
+		render_summary(result, &style, stdout);
+}
+
+/* Archive first, so that a run that ended is on disk before its rows are printed. */
+static void measurement_finish(struct measurement *m, struct result_run *result)
+{
+	raw_close(m);
+	if (result_count(result, RESULT_MEASURED) > 0)
+		archive_keep(m, result);
+	result_print(m, result);
+	fflush(stdout);
+	result_judge(m, result);
+	if (m->not_kept.code) {
+		char *text = memory_format("the run is not kept: %s", m->not_kept.text);
+
+		measurement_tell(m, ERROR_NOT_KEPT, text);
+		free(text);
+	}
+}
+
+static int measurement_drive(struct measurement *m, struct error *err)
+{
+	struct progress progress;
+	struct run_spec spec;
+	struct run *run = NULL;
+	struct result_run *result;
+	int rc = spec_fill(m, &spec, err);
+
+	if (rc == ERROR_NONE)
+		rc = run_start(&spec, &run, err);
+	/* Where no variant is possible the rows stand and say why; measurement_finish tells that.
+	 */
+	if (rc == ERROR_ABSENT && run)
+		result_print(m, run_result(run));
+	if (rc) {
+		run_free(run);
+		return rc;
+	}
+	progress_begin(&progress, m->experiment->name, m->call->values.quiet);
+	rc = run_to_end(run, m->call->session->stop, progress_tick, &progress, err);
+	progress_end(&progress);
+	if (rc)
+		measurement_tell(m, (enum error_code)rc, err->text);
+	result = run_take(run);
+	run_free(run);
+	if (result)
+		measurement_finish(m, result);
+	result_run_free(result);
+	if (err)
+		err->text[0] = '\0'; /* all has been told */
+	return m->code;
+}
+
+static int measurement_prepare(struct measurement *m, const char *const *words, size_t n,
+                               const char *const *against, size_t against_count, struct error *err)
+{
+	int cpu, rc = experiment_select(m->experiment, words, n, &m->selection, err);
+
+	if (rc)
+		return rc;
+	rc = experiment_expand(m->experiment, &m->selection, &m->variants, err);
+	if (rc)
+		return rc;
+	if (against_count) {
+		m->bases = memory_get(m->variants.count * sizeof(*m->bases));
+		rc = experiment_bases(m->experiment, &m->variants, against, against_count, m->bases,
+		                      err);
+		if (rc)
+			return rc;
+	}
+	rc = host_cpu_pick(m->call->values.cpu, &cpu, err);
+	if (rc)
+		return rc;
+	rc = raw_open(m, err);
+	if (rc)
+		return rc;
+	rc = host_read(cpu, &m->host, err);
+	if (rc)
+		return rc;
+	return host_probe_run(&m->probes, err);
+}
+
+static int measurement_run(struct command_call *call, const struct experiment *x,
+                           const char *const *words, size_t n, const char *const *against,
+                           size_t against_count, struct error *err)
+{
+	struct measurement m = {.call = call, .experiment = x};
+	cpu_set_t before;
+	bool moved;
+	int rc = measurement_prepare(&m, words, n, against, against_count, err);
+
+	if (rc == ERROR_NONE) {
+		archive_prepare(&m);
+		moved = affinity_leave(m.host.cpu, &before);
+		rc = measurement_drive(&m, err);
+		if (moved)
+			sched_setaffinity(0, sizeof(before), &before);
+	}
+	if (m.raw)
+		fclose(m.raw);
+	archive_close(m.archive);
+	host_free(&m.host);
+	free(m.bases);
+	experiment_variants_free(&m.variants);
+	experiment_selection_free(x, &m.selection);
+	return rc;
+}
+
+int command_run_experiment(struct command_call *call, struct error *err)
+{
+	const struct option_values *v = &call->values;
+	struct experiment *x = NULL;
+	int rc = experiment_find(call->words[0], &x, err);
+
+	if (rc)
+		return rc;
+	rc = measurement_run(call, x, call->words + 1, call->count - 1,
+	                     (const char *const *)v->against, v->against_count, err);
+	experiment_free(x);
+	return rc;
+}
+
+int command_run_snippets(struct command_call *call, struct error *err)
+{
+	static const char *const first[] = {"code=s1"};
+	const struct option_values *v = &call->values;
+	bool own = v->against_count > 0;
+	size_t against_count = own ? v->against_count : call->count > 1 ? 1 : 0;
+	struct experiment *x = NULL;
+	char *abi;
+	int rc = snippet_experiment(call->words, call->count, v->text[OPTION_SETUP], &x, err);
+
+	if (rc)
+		return rc;
+	abi = memory_format("abi=%s", v->text[OPTION_ABI] ? v->text[OPTION_ABI]
+	                                                  : experiment_abi_name[EXPERIMENT_X86_64]);
+	/* Every snippet is a level, and all of them are asked for. */
+	rc = measurement_run(call, x, (const char *const[]){abi, "code=all"}, 2,
+	                     own ? (const char *const *)v->against : first, against_count, err);
+	if (rc)
+		snippet_explain(err);
+	free(abi);
+	experiment_free(x);
+	return rc;
+}
