@@ -2,7 +2,7 @@
  *
  * The file is GNU as source with a header of "#:" lines; entrylab-experiment(5) is its manual. This module reads the header,
  * finds files on the search path, and expands a selection of levels into variants. It does not look at the code: that is
- * assemble.h. */
+ * program.h. */
 #ifndef ENGINE_EXPERIMENT_H
 #define ENGINE_EXPERIMENT_H
 
@@ -206,8 +206,8 @@ int experiment_bases(const struct experiment *x, const struct experiment_variant
 /* "reg=fs outer=null": the factors that vary in v (or all, if none does), for messages and rows. Caller frees. */
 char *experiment_variant_label(const struct experiment *x, const struct experiment_variants *v, size_t i);
 
-/* The levels of a factor that may be unhandled: those whose word stands nowhere in the file outside the header and whose factor
- * is not a range. assemble.h tells with a made-up word whether they are. */
+/* The levels of a factor that may be unhandled: those whose word stands nowhere in the file outside the header and comments and whose factor
+ * is not a range. program.h tells with a made-up word whether they are. */
 bool experiment_level_mentioned(const struct experiment *x, const char *level);
 
 #endif

@@ -23,7 +23,7 @@ static int out_of_memory(struct error *err)
 }
 
 /* splitmix64: seeds for workers and blocks from the run's one seed */
-static uint64_t draw(struct run *r)
+uint64_t run_draw(struct run *r)
 {
 	uint64_t z = (r->random += 0x9e3779b97f4a7c15ull);
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -171,7 +171,7 @@ static int start_worker(struct run *r, struct run_abi *a, struct error *err)
 	struct protocol_config config = {
 		.version = PROTOCOL_VERSION,
 		.cpu = r->host.cpu,
-		.seed = draw(r),
+		.seed = run_draw(r),
 		.granule = r->host.tsc_granule ? r->host.tsc_granule : 1,
 		.deadline_ms = RUN_DEADLINE_MS,
 	};
@@ -221,9 +221,16 @@ static bool all_answered(const struct run_abi *a)
 	return a->waiting == RUN_WAIT_CHECK ? !unchecked : !unsized;
 }
 
+/* The ruler and the A/A pair are in every block; the controls whose figure is known need fewer. */
+static bool takes_part(const struct run *r, const struct run_track *t)
+{
+	bool control = t->role == RUN_TEN || t->role == RUN_ELEVEN || t->role == RUN_IMUL;
+	return !control || r->blocks < RUN_CONTROLS_FIRST || r->blocks % RUN_CONTROLS_EVERY == 0;
+}
+
 static int request_block(struct run *r, struct run_abi *a, struct error *err)
 {
-	struct protocol_block block = {.seed = draw(r),
+	struct protocol_block block = {.seed = run_draw(r),
 				       .rounds = r->spec.experiment->repeat == EXPERIMENT_ONCE ? RUN_ROUNDS_ONCE
 											       : RUN_ROUNDS};
 	struct protocol_entry *entries = calloc(a->track_count, sizeof *entries);
@@ -236,7 +243,7 @@ static int request_block(struct run *r, struct run_abi *a, struct error *err)
 	}
 	for (size_t k = 0; k < a->track_count; k++) {
 		const struct run_track *t = &a->tracks[k];
-		if (t->dead)
+		if (t->dead || !takes_part(r, t))
 			continue;
 		r->entry_track[block.entries] = (uint32_t)k;
 		entries[block.entries++] = (struct protocol_entry){
@@ -275,16 +282,19 @@ static int make_room(struct run *r, struct error *err)
 	return 0;
 }
 
-/* The A/A pair: a base if there is one, else the first row that is sound. */
+/* How well a row serves as the first half of the A/A pair: a base before others, code before none. */
+static int fitness(const struct run *r, const struct run_track *t)
+{
+	const struct result_row *row = &r->result->rows[t->row];
+	return 2 * (row->code_bytes > 0) + (row->base == t->row);
+}
+
 static void choose_again(struct run *r, struct run_abi *a)
 {
 	const struct run_track *best = NULL;
 	for (size_t k = 0; k < a->track_count; k++) {
 		const struct run_track *t = &a->tracks[k];
-		if (t->dead || t->role != RUN_ROW)
-			continue;
-		bool base = r->result->rows[t->row].base == t->row;
-		if (!best || (base && r->result->rows[best->row].base != best->row))
+		if (!t->dead && t->role == RUN_ROW && (!best || fitness(r, t) > fitness(r, best)))
 			best = t;
 	}
 	if (!best)
@@ -376,7 +386,7 @@ static void next_preparation(struct run *r, struct error *err)
 static void begin_turn(struct run *r, struct error *err)
 {
 	/* which ABI goes first is drawn anew for every block, so that drift hits both alike */
-	enum experiment_abi i = r->todo == 3 ? (enum experiment_abi)(draw(r) & 1) : r->todo == 2 ? 1 : 0;
+	enum experiment_abi i = r->todo == 3 ? (enum experiment_abi)(run_draw(r) & 1) : r->todo == 2 ? 1 : 0;
 	struct run_abi *a = &r->abi[i];
 	r->now = (int)i;
 	if (!a->worker || a->blocks_of_worker >= RUN_BLOCKS_A_WORKER) {

@@ -12,6 +12,8 @@
 static const char controls_text[] =
 	"#: title Controls\n"
 	"#: factor code ruler ten eleven imul\n"
+	".macro setup code\nxor %eax, %eax\nmov $1, %ecx\n.endm\n"
+	".macro teardown code\n.endm\n"
 	".macro body code\n"
 	".ifc \\code,ruler\n.rept 100\nadd %ecx, %eax\n.endr\n"
 	".else\n.ifc \\code,ten\n.rept 10\nadd %ecx, %eax\n.endr\n"

@@ -10,7 +10,9 @@
 enum {
 	RUN_ROUNDS = 20,         /* of a block */
 	RUN_ROUNDS_ONCE = 60,    /* of a block of single shots: each is one iteration */
-	RUN_BLOCKS_A_WORKER = 5, /* then a new process, for fresh physical pages */
+	RUN_BLOCKS_A_WORKER = 8, /* then a new process, for fresh physical pages */
+	RUN_CONTROLS_FIRST = 16, /* blocks that carry every control; then each RUN_CONTROLS_EVERY-th does: the time is the rows' */
+	RUN_CONTROLS_EVERY = 4,
 	RUN_BLOCKS_LEAST = 24,   /* before precision is looked at */
 	RUN_BLOCKS_MOST = 4096,
 	RUN_DEADLINE_MS = 2000,  /* a variant that takes longer hangs */
@@ -72,6 +74,9 @@ struct run {
 	bool stop;
 	struct error failure;
 };
+
+/* A random number that follows from the run's seed. */
+uint64_t run_draw(struct run *r);
 
 /* run_plan.c: the tracks and the program of one ABI, for rows that are not absent. */
 int run_plan_rows(struct run *r, struct error *err);   /* result rows, and which are absent */

@@ -14,8 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 struct buffer {
 	uint8_t *at;
 	size_t size, capacity, done;
@@ -112,8 +110,9 @@ static int spawn(const char *path, int socket_fd, int status_fd, pid_t *pid)
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
+	char *env[] = {NULL}; /* nothing of the user's environment moves the stack */
 	char *argv[] = {(char *)"entrylab-worker", NULL};
-	char *env[] = {NULL};
+	
 	if (posix_spawn_file_actions_init(&actions))
 		return ENOMEM;
 	if (posix_spawnattr_init(&attr)) {

@@ -302,20 +302,29 @@ static int command_check_count(const struct command *c, size_t count, struct err
 	return ERROR_NONE;
 }
 
-/* The command as typed, and with it what the session adds to it. */
+/* The command as typed, and with it what the session adds to it: at the end, unless a "--" may have
+ * made that plain words. */
 static char *command_line(const struct command_call *call, const char *const *words, size_t n)
 {
-	char **added = NULL, *typed = words_join(words, n), *more, *line;
-	size_t added_count = 0;
+	char **added = NULL, *head, *more, *tail, *line;
+	size_t added_count = 0, at = n;
 
+	for (size_t i = 1; i < n; i++) {
+		if (strcmp(words[i], "--") == 0)
+			at = 1;
+	}
 	option_inherited_words(&call->values, call->command->options, &added, &added_count);
+	head = words_join(words, at);
 	more = words_join((const char *const *)added, added_count);
-	line = memory_format("%s%s%s", typed, added_count ? " " : "", more);
+	tail = words_join(words + at, n - at);
+	line = memory_format("%s%s%s%s%s", head, added_count ? " " : "", more, at < n ? " " : "",
+	                     tail);
 	for (size_t i = 0; i < added_count; i++)
 		free(added[i]);
 	free(added);
+	free(head);
 	free(more);
-	free(typed);
+	free(tail);
 	return line;
 }
 

@@ -11,6 +11,7 @@
 #include "engine/archive.h"
 #include "engine/host.h"
 #include "engine/record.h"
+#include "tui/file.h"
 #include "tui/memory.h"
 #include "tui/render.h"
 
@@ -171,30 +172,6 @@ int command_archive_show(struct command_call *call, int64_t id, struct error *er
 	return ERROR_NONE;
 }
 
-/* A file is written in place, not by a rename: it may be a device, or a link that is to stay one.
- */
-static int export_open(const char *path, FILE **out, struct error *err)
-{
-	*out = path ? fopen(path, "we") : stdout;
-	if (!*out)
-		return error_errno(err, ERROR_INPUT, "export: %s", path);
-	return ERROR_NONE;
-}
-
-static int export_close(const char *path, FILE *out, struct error *err)
-{
-	bool failed;
-
-	if (!path)
-		return ERROR_NONE; /* standard output is looked at after every command */
-	errno = 0;
-	failed = ferror(out);
-	failed = fclose(out) != 0 || failed;
-	if (failed)
-		return error_errno(err, ERROR_INTERNAL, "export: %s is not complete", path);
-	return ERROR_NONE;
-}
-
 int command_archive_export(struct command_call *call, struct error *err)
 {
 	const char *path = call->count > 1 ? call->words[1] : NULL;
@@ -202,18 +179,19 @@ int command_archive_export(struct command_call *call, struct error *err)
 	enum render_format format = own ? call->values.format : RENDER_JSONL;
 	struct result_run *run = NULL;
 	struct render_style style;
-	FILE *out = NULL;
+	FILE *out = stdout; /* looked at after every command */
 	int64_t id;
 	int rc = run_names(call->words[0], &id, err);
 
 	if (rc == ERROR_NONE)
 		rc = result_get(call, id, &run, err);
 	if (rc == ERROR_NONE)
-		rc = export_open(path, &out, err);
+		rc = path ? file_create("export", path, &out, err) : ERROR_NONE;
 	if (rc == ERROR_NONE) {
 		style = render_style_for(out);
 		render_run(run, format, &style, out);
-		rc = export_close(path, out, err);
+		if (path)
+			rc = file_close("export", path, out, ERROR_INTERNAL, err);
 	}
 	result_run_free(run);
 	return rc;

@@ -1,6 +1,5 @@
 #include "tui/command_run.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "engine/run.h"
 #include "engine/snippet.h"
 #include "tui/command_archive.h"
+#include "tui/file.h"
 #include "tui/memory.h"
 #include "tui/progress.h"
 #include "tui/render.h"
@@ -76,34 +76,21 @@ static void raw_sample(void *ctx, const struct run_sample *s)
 static int raw_open(struct measurement *m, struct error *err)
 {
 	const char *path = m->call->values.text[OPTION_RAW];
+	int rc = path ? file_create("--raw", path, &m->raw, err) : ERROR_NONE;
 
-	if (!path)
-		return ERROR_NONE;
-	m->raw = fopen(path, "we");
-	if (!m->raw)
-		return error_errno(err, ERROR_INPUT, "--raw %s", path);
-	fputs("abi,worker,block,round,row,name,iterations,ticks,state\n", m->raw);
-	return ERROR_NONE;
+	if (m->raw)
+		fputs("abi,worker,block,round,row,name,iterations,ticks,state\n", m->raw);
+	return rc;
 }
 
 static void raw_close(struct measurement *m)
 {
-	const char *path = m->call->values.text[OPTION_RAW];
-	bool failed;
-	char *text;
+	struct error err;
 
-	if (!m->raw)
-		return;
-	errno = 0;
-	failed = ferror(m->raw);
-	failed = fclose(m->raw) != 0 || failed;
+	if (m->raw &&
+	    file_close("--raw", m->call->values.text[OPTION_RAW], m->raw, ERROR_NOT_KEPT, &err))
+		measurement_tell(m, ERROR_NOT_KEPT, err.text);
 	m->raw = NULL;
-	if (!failed)
-		return;
-	text = memory_format("--raw %s: not every sample could be written: %s", path,
-	                     errno ? strerror(errno) : "the file system refused a write");
-	measurement_tell(m, ERROR_NOT_KEPT, text);
-	free(text);
 }
 
 /* An archive that cannot be used stops no run: the rows are printed, and the exit status tells that
@@ -333,8 +320,7 @@ static int measurement_run(struct command_call *call, const struct experiment *x
 		if (moved)
 			sched_setaffinity(0, sizeof(before), &before);
 	}
-	if (m.raw)
-		fclose(m.raw);
+	raw_close(&m);
 	archive_close(m.archive);
 	host_free(&m.host);
 	free(m.bases);

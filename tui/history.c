@@ -137,6 +137,9 @@ void history_add_text(const char *path, const char *text)
 
 		if (*line == ' ' || *line == '\t')
 			continue;
+		for (size_t n = strlen(line); n > 0 && (line[n - 1] == ' ' || line[n - 1] == '\t');
+		     n--)
+			line[n - 1] = '\0'; /* completion leaves a blank */
 		history_add_line(line);
 		whole = memory_format("%s\n", line);
 		/* One write, so that lines of two prompts do not mix. What a full disk loses is not

@@ -575,14 +575,13 @@ int option_set(struct option_values *v, enum option_id id, const char *text, str
 static int option_unknown(const char *word, uint32_t allowed, const char *who, struct error *err)
 {
 	const char *names[OPTIONS];
-	const char *place = who ? who : "entrylab";
 	size_t n = 0;
 	int id = option_find(word, true), near;
 	char *bare;
 
 	if (id >= 0 && option_table[id].kind == OPTION_PROGRAM)
-		return error_set(err, ERROR_INPUT, "%s: %s stands before any command: entrylab %s",
-		                 place, word, word);
+		return error_set(err, ERROR_INPUT, "%s stands before any command: entrylab %s",
+		                 word, word);
 	if (id >= 0 && !who)
 		return error_set(err, ERROR_INPUT,
 		                 "%s belongs behind a command (see: entrylab --help)", word);
@@ -597,8 +596,8 @@ static int option_unknown(const char *word, uint32_t allowed, const char *who, s
 	near = nearest_name(bare, names, n);
 	free(bare);
 	if (near >= 0)
-		return error_set(err, ERROR_INPUT, "%s: no option %s; did you mean --%s?", place,
-		                 word, names[near]);
+		return error_set(err, ERROR_INPUT, "%s%sno option %s; did you mean --%s?",
+		                 who ? who : "", who ? ": " : "", word, names[near]);
 	if (!who)
 		return error_set(err, ERROR_INPUT, "no option %s (see: entrylab --help)", word);
 	return error_set(err, ERROR_INPUT,

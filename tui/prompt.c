@@ -1,9 +1,6 @@
 #include "tui/prompt.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +14,7 @@
 #include "tui/command_archive.h"
 #include "tui/complete.h"
 #include "tui/history.h"
+#include "tui/input.h"
 #include "tui/memory.h"
 #include "tui/script.h"
 
@@ -164,6 +162,8 @@ static void prompt_set_up(void)
 static void prompt_clear(void)
 {
 	rl_callback_sigcleanup();
+	rl_point = rl_end;
+	rl_redisplay();
 	fputs("^C\n", rl_outstream);
 	rl_replace_line("", 1);
 	rl_point = 0;
@@ -174,39 +174,26 @@ static void prompt_clear(void)
 /* One line, malloc'ed; NULL at the end of input or if the program is to end. */
 static char *prompt_read(volatile int *stop, const volatile int *terminate)
 {
-	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
-	sigset_t ours, before;
-
 	prompt.line = NULL;
 	prompt.done = false;
-	/* Blocked but inside ppoll, so that no signal falls between the look at the flag and the
-	 * wait. */
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGTERM);
-	sigaddset(&ours, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ours, &before);
 	rl_callback_handler_install(prompt_text, prompt_take_line);
-	while (!prompt.done) {
-		int n;
+	while (!prompt.done && !*terminate) {
+		int ready = input_wait(STDIN_FILENO, stop);
 
-		if (*terminate)
+		if (ready < 0)
 			break;
-		if (stop && *stop) {
+		if (ready > 0) {
+			rl_callback_read_char();
+		} else if (!*terminate) {
 			*stop = 0;
 			prompt_clear();
 		}
-		n = ppoll(&p, 1, NULL, &before);
-		if (n > 0)
-			rl_callback_read_char();
-		else if (n < 0 && errno != EINTR)
-			break;
 	}
 	if (!prompt.done)
 		rl_callback_handler_remove();
-	if (!prompt.line)
+	/* At the end of input from a terminal readline has moved on by itself. */
+	if (!prompt.line && !(prompt.done && isatty(STDIN_FILENO)))
 		fputc('\n', rl_outstream);
-	sigprocmask(SIG_SETMASK, &before, NULL);
 	return prompt.line;
 }
 

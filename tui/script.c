@@ -2,12 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tui/input.h"
 #include "tui/memory.h"
 #include "tui/words.h"
 
@@ -44,26 +44,22 @@ static bool script_stopped(const struct script *s)
 	return s->session->stop && *s->session->stop;
 }
 
-/* Adds what can be read to the buffer. Waits in poll, which a signal always ends: a read may be
- * started again behind our back. */
+/* Adds what can be read to the buffer. True also where a signal says stop. */
 static bool script_read(struct script *s)
 {
-	struct pollfd p = {.fd = s->fd, .events = POLLIN};
 	ssize_t n;
+	int ready;
 
 	if (s->room - s->size < 65536) {
 		s->room = s->size + 65536 + s->size / 2;
 		s->buffer = memory_grow(s->buffer, s->room, 1);
 	}
 	do {
-		if (script_stopped(s))
+		ready = input_wait(s->fd, s->session->stop);
+		if (ready == 0)
 			return true;
-		if (poll(&p, 1, -1) < 0 && errno != EINTR)
-			break;
-		if (script_stopped(s))
-			return true;
-		n = read(s->fd, s->buffer + s->size, s->room - s->size);
-	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
+		n = ready > 0 ? read(s->fd, s->buffer + s->size, s->room - s->size) : -1;
+	} while (ready > 0 && n < 0 && (errno == EINTR || errno == EAGAIN));
 	if (n < 0) {
 		char *text = memory_format("cannot be read: %s", strerror(errno));
 

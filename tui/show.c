@@ -232,15 +232,23 @@ static void text_excludes(const struct render_page *page, const struct experimen
 	}
 }
 
+/* Lines of notes flow into paragraphs; an empty one ends a paragraph. */
 static void text_notes(const struct render_page *page, const char *doc)
 {
 	if (doc && *doc)
 		fputc('\n', page->out);
 	while (doc && *doc) {
-		size_t n = strcspn(doc, "\n");
+		const char *end = strstr(doc, "\n\n");
+		size_t n = end ? (size_t)(end - doc) : strlen(doc);
+		char *paragraph = memory_copy_part(doc, n);
 
-		render_page_say(page, 0, NULL, memory_copy_part(doc, n));
-		doc += n + (doc[n] == '\n');
+		for (char *p = paragraph; (p = strchr(p, '\n'));)
+			*p = ' ';
+		render_page_say(page, 0, NULL, paragraph);
+		doc += n;
+		doc += strspn(doc, "\n");
+		if (*doc)
+			fputc('\n', page->out);
 	}
 }
 

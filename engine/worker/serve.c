@@ -24,6 +24,7 @@ enum {
 	LOOP_LIMIT = 1 << 20,
 	GRANULES = 100, /* a difference has at least that many steps of the clock */
 	LINE = 64,
+	WARM_TURNS = 4,
 };
 
 struct shot shot = {.one = 1};
@@ -232,7 +233,8 @@ static void evict(const struct protocol_variant *v, const struct place *p)
 static uint32_t sample(const struct protocol_entry *e, const struct place *p, uint32_t iterations)
 {
 	const struct protocol_variant *v = place_variant(e->variant);
-	fire(e->variant, p, iterations, e->footprint);
+	/* Untimed: brings code, translations and predictors back. A loop needs a few turns for that, unrolled code every copy. */
+	fire(e->variant, p, v->repeat == PROTOCOL_LOOP && iterations > WARM_TURNS ? WARM_TURNS : iterations, e->footprint);
 	if (v->evict)
 		evict(v, p);
 	fire(e->variant, p, iterations, e->footprint);

@@ -14,6 +14,7 @@
 
 #include "engine/environment.h"
 #include "engine/experiment.h"
+#include "engine/host.h"
 
 #define MANUAL "man/entrylab-experiment.5"
 
@@ -952,28 +953,85 @@ static void the_first_directory_wins_and_broken_files_are_told(void **state)
 
 /* The manual. */
 
-static void the_manual_lists_the_header_keys_of_the_table(void **state)
+/* The section of the manual's source with this title, line ends made blanks. The caller frees it.
+ */
+static char *manual_section(const char *title)
 {
-	(void)state;
 	static char text[1 << 18];
+	char heading[64];
 	FILE *f = fopen(MANUAL, "r");
 	if (!f)
 		fail_msg("%s cannot be opened: run this from the top of the tree", MANUAL);
 	text[fread(text, 1, sizeof text - 1, f)] = '\0';
 	fclose(f);
-	const char *at = strstr(text, "\n.Sh HEADER KEYS\n");
+	snprintf(heading, sizeof heading, "\n.Sh %s\n", title);
+	char *at = strstr(text, heading);
 	assert_non_null(at);
-	const char *end = strstr(at + 1, "\n.Sh ");
+	char *end = strstr(at + 1, "\n.Sh ");
 	assert_non_null(end);
+	for (char *c = at; c < end; c++)
+		if (*c == '\n')
+			*c = ' ';
+	return strndup(at, (size_t)(end - at));
+}
+
+/* The entry stands in *at, which goes on behind it: entries come in the table's order. */
+static void assert_entry(const char **at, const char *entry)
+{
+	const char *found = strstr(*at, entry);
+	if (!found)
+		fail_msg("not in %s, or not in the table's order: %s", MANUAL, entry);
+	*at = found;
+}
+
+/* How many list entries with this macro a section has. */
+static size_t count_entries(const char *section, const char *macro)
+{
+	size_t n = 0;
+	for (const char *p = section; (p = strstr(p, macro)); p++)
+		n++;
+	return n;
+}
+
+static void the_manual_lists_the_header_keys_of_the_table(void **state)
+{
+	(void)state;
+	char *section = manual_section("HEADER KEYS"), entry[512];
+	const char *at = section;
 	for (size_t i = 0; i < experiment_key_count; i++) {
-		char entry[512];
-		snprintf(entry, sizeof entry, "\n.It Cm %s Ar \"%s\"\n%s\n",
-		         experiment_keys[i].name, experiment_keys[i].form, experiment_keys[i].help);
-		const char *next = strstr(at, entry);
-		if (!next || next > end)
-			fail_msg("not in the manual, or not in the table's order:%s", entry);
-		at = next;
+		snprintf(entry, sizeof entry, " .It Cm %s Ar \"%s\" %s", experiment_keys[i].name,
+		         experiment_keys[i].form, experiment_keys[i].help);
+		assert_entry(&at, entry);
 	}
+	free(section);
+}
+
+static void the_manual_lists_the_fields_of_the_environment(void **state)
+{
+	(void)state;
+	char *section = manual_section("FIELDS"), entry[512];
+	const char *at = section;
+	for (size_t i = 0; i < environment_field_count; i++) {
+		snprintf(entry, sizeof entry, " .It Va %s %s", environment_fields[i].name,
+		         environment_fields[i].help);
+		assert_entry(&at, entry);
+	}
+	assert_int_equal(count_entries(section, " .It Va "), environment_field_count);
+	free(section);
+}
+
+static void the_manual_lists_the_capabilities(void **state)
+{
+	(void)state;
+	char *section = manual_section("CAPABILITIES"), entry[512];
+	const char *at = section;
+	for (size_t i = 0; i < HOST_CAPABILITIES; i++) {
+		snprintf(entry, sizeof entry, " .It Li %s %s", host_capabilities[i].name,
+		         host_capabilities[i].what);
+		assert_entry(&at, entry);
+	}
+	assert_int_equal(count_entries(section, " .It Li "), HOST_CAPABILITIES);
+	free(section);
 }
 
 int main(void)
@@ -1013,6 +1071,8 @@ int main(void)
 	};
 	const struct CMUnitTest manual[] = {
 	        cmocka_unit_test(the_manual_lists_the_header_keys_of_the_table),
+	        cmocka_unit_test(the_manual_lists_the_fields_of_the_environment),
+	        cmocka_unit_test(the_manual_lists_the_capabilities),
 	};
 	int failed = cmocka_run_group_tests(manual, NULL, NULL);
 	return failed + cmocka_run_group_tests(tests, make_directory, remove_directory);
