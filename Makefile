@@ -71,14 +71,14 @@ $(BIN): $(BUILD)/tui/main.o $(BUILD)/libtui.a $(BUILD)/libengine.a
 
 $(BUILD)/entrylab-worker-x86_64: $(WORKER_SRC) $(wildcard engine/worker/*.h engine/*.h)
 	@mkdir -p $(@D)
-	$(COMPILE_WORKER) -m64 -MF $@.d -o $@ $(WORKER_SRC)
+	$(COMPILE_WORKER) -m64 -o $@ $(WORKER_SRC)
 
 # Without the 32-bit C library the program is whole but for i386 levels, which then say why they are missing.
 $(BUILD)/entrylab-worker-i386: $(WORKER_SRC) $(wildcard engine/worker/*.h engine/*.h)
 	@mkdir -p $(@D)
 	@if echo 'int main(void){return 0;}' | $(CC) -m32 -static -x c -o $(BUILD)/m32 - 2>/dev/null; then \
 		echo '$(CC) -m32 ... -o $@'; \
-		$(COMPILE_WORKER) -m32 -MF $@.d -o $@ $(WORKER_SRC); \
+		$(COMPILE_WORKER) -m32 -o $@ $(WORKER_SRC); \
 	else \
 		echo '$(CC) -m32 does not link here: no i386 worker (Debian: apt-get install gcc-multilib)'; \
 		rm -f $@; \

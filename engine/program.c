@@ -220,7 +220,7 @@ static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *sh)
 		if (!kind || at + kind->width > target->size)
 			return error_set(r->err, ERROR_INPUT, "%s: relocation type %lu is not supported",
 					 section_path(r, target), (unsigned long)GELF_R_TYPE(info));
-		int64_t value;
+		int64_t value = 0;
 		struct protocol_fixup *f = &all[p->fixup_count];
 		*f = (struct protocol_fixup){.at = (uint32_t)at, .kind = (uint32_t)kind->kind};
 		int rc = resolve(r, GELF_R_SYM(info), &f->section, &value, section_path(r, target));

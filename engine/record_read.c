@@ -204,6 +204,7 @@ static void read_run(struct reader *r, const json_t *o)
 	run->command = get_text(r, o, "command");
 	run->experiment = get_text(r, o, "experiment");
 	run->title = get_text(r, o, "title");
+	run->legend = get_text(r, o, "legend");
 	get_fixed_text(r, o, "started", run->started, sizeof run->started);
 	run->seconds = get_number(r, o, "seconds");
 

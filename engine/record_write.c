@@ -167,6 +167,7 @@ static void write_run(struct writer *w)
 	put_text(w, o, "command", run->command);
 	put_text(w, o, "experiment", run->experiment);
 	put_text(w, o, "title", run->title);
+	put_text(w, o, "legend", run->legend);
 	put_text(w, o, "started", run->started);
 	bool whole = put_number(w, o, "seconds", run->seconds);
 

@@ -57,6 +57,7 @@ void result_run_free(struct result_run *run)
 	free(run->command);
 	free(run->experiment);
 	free(run->title);
+	free(run->legend);
 	free(run->host);
 	free(run->unit);
 	free(run->not_trusted_why);

@@ -95,6 +95,7 @@ struct result_run {
 	char id[40];              /* "" until archived: then the archive's number in decimal */
 	char *command;            /* as a user could type it again */
 	char *experiment, *title;
+	char *legend;             /* what levels stand for, line by line (asm: the snippets); "" or NULL if their names say it */
 	char started[32];         /* 2026-11-30T15:14:41Z */
 	double seconds;           /* wall time of the measurement */
 	struct result_factor *factors;

@@ -582,6 +582,7 @@ static int begin(struct run *r, struct error *err)
 	result->command = strdup(spec->command ? spec->command : "");
 	result->experiment = strdup(spec->experiment->name);
 	result->title = strdup(spec->experiment->title);
+	result->legend = spec->legend ? strdup(spec->legend) : NULL;
 	result->unit = strdup("iteration");
 	result->seed = spec->seed;
 	result->cpu = spec->host->cpu;

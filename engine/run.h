@@ -33,6 +33,7 @@ struct run_spec {
 	const struct experiment_variants *variants; /* at least one */
 	const long *bases;              /* of experiment_bases, or NULL: no comparisons */
 	const char *command;            /* to be kept with the result */
+	const char *legend;             /* what levels stand for, or NULL: kept with the result */
 	const struct host *host;        /* host_read of the CPU that measures; host->cpu is that CPU */
 	const struct host_probes *probes;
 	uint64_t seed;                  /* order, addresses */

@@ -379,7 +379,7 @@ static void judge_footprint(struct run *r, enum experiment_abi abi)
 		return;
 	c->fatal = false; /* the fence is left, and the other controls tell whether it suffices */
 	if (p->present)
-		say(c, true, "interrupted samples are seen by their footprint");
+		say(c, true, "on");
 	else
 		say(c, false, "off: %s", p->why);
 }

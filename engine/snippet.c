@@ -49,6 +49,22 @@ static bool enters_kernel(const char *text)
 	return false;
 }
 
+/* What a level stands for, on one line: its text. */
+static void write_note(FILE *f, size_t number, const char *text)
+{
+	if (number)
+		fprintf(f, "#: note s%zu  ", number);
+	else
+		fputs("#: note setup  ", f);
+	for (const char *p = text; *p; p++) {
+		if (*p == '\n')
+			fputs("; ", f);
+		else
+			fputc(iscntrl((unsigned char)*p) ? ' ' : *p, f);
+	}
+	fputc('\n', f);
+}
+
 int snippet_experiment(const char *const *snippets, size_t n, const char *setup, struct experiment **out, struct error *err)
 {
 	char *text = NULL, name[32];
@@ -74,6 +90,10 @@ int snippet_experiment(const char *const *snippets, size_t n, const char *setup,
 	for (size_t i = 0; i < n; i++)
 		fprintf(f, "%ss%zu", i ? "," : "", i + 1);
 	fprintf(f, "\n#: repeat %s\n", loop ? "loop" : "unroll");
+	for (size_t i = 0; i < n; i++)
+		write_note(f, i + 1, snippets[i]);
+	if (setup)
+		write_note(f, 0, setup);
 	if (setup) {
 		write_macro(f, "snippet_setup", setup, 0);
 		fputs(".macro setup code\nsnippet_setup\n.endm\n", f);

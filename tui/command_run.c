@@ -166,6 +166,8 @@ static int spec_fill(struct measurement *m, struct run_spec *spec, struct error 
 	        .variants = &m->variants,
 	        .bases = m->bases,
 	        .command = m->call->line,
+	        /* code without a file must be told with the figures */
+	        .legend = strchr(m->experiment->path, '/') ? NULL : m->experiment->doc,
 	        .host = &m->host,
 	        .probes = &m->probes,
 	        .seed = v->seed,

@@ -190,6 +190,16 @@ static void say_outcome(const struct render_page *page, const struct result_run 
 	render_page_say(page, 4, run->cut_short ? RENDER_PAGE_BOLD : sgr, text);
 }
 
+/* What the levels stand for, a line each. */
+static void say_legend(const struct render_page *page, const char *legend)
+{
+	char *copy = memory_copy(legend), *save = NULL;
+
+	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		render_page_say(page, 6, NULL, memory_format("  %s", line));
+	free(copy);
+}
+
 static void say_heading(const struct render_page *page, const struct result_run *run)
 {
 	char *text, *fixed;
@@ -208,6 +218,8 @@ static void say_heading(const struct render_page *page, const struct result_run 
 	                              run->unit && *run->unit ? run->unit : "iteration",
 	                              *fixed ? ", with " : "", fixed));
 	free(fixed);
+	if (run->legend)
+		say_legend(page, run->legend);
 }
 
 /* How the cycles of the placements are spread, from the least to the largest, in BINS cells. "" if

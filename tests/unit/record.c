@@ -122,6 +122,7 @@ static struct result_run *make_run(size_t rows)
 	run->command = some_text();
 	run->experiment = some_text();
 	run->title = some_text();
+	run->legend = some_text();
 	snprintf(run->started, sizeof run->started, "2026-11-30T15:14:41Z");
 	run->seconds = some_number();
 	run->factor_count = dice(4);
@@ -254,6 +255,7 @@ static void same_run(const struct result_run *a, const struct result_run *b)
 	same_text(a->command, b->command);
 	same_text(a->experiment, b->experiment);
 	same_text(a->title, b->title);
+	same_text(a->legend, b->legend);
 	assert_string_equal(a->started, b->started);
 	same_number(a->seconds, b->seconds);
 	assert_int_equal(a->factor_count, b->factor_count);
