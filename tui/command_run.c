@@ -263,7 +263,9 @@ static int measurement_drive(struct measurement *m, struct error *err)
 		return rc;
 	}
 	progress_begin(&progress, m->experiment->name, m->call->values.quiet);
-	rc = run_to_end(run, m->call->session->stop, progress_tick, &progress, err);
+	rc = run_to_end(run, m->call->session->stop,
+	                m->call->values.format == RENDER_JSONL ? progress_tick_json : progress_tick,
+	                &progress, err);
 	progress_end(&progress);
 	if (rc)
 		measurement_tell(m, (enum error_code)rc, err->text);

@@ -2,18 +2,22 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "engine/record.h"
+
 enum {
 	PROGRESS_EVERY_NS = 100000000,
+	PROGRESS_JSON_EVERY_NS = 500000000,
 	PROGRESS_WIDTH_MAX = 200,
 };
 
 void progress_begin(struct progress *p, const char *name, bool quiet)
 {
-	*p = (struct progress){.on = !quiet && isatty(STDERR_FILENO), .name = name};
+	*p = (struct progress){.on = !quiet && isatty(STDERR_FILENO), .quiet = quiet, .name = name};
 }
 
 int progress_text(char *out, int width, const char *name, double share, double seconds_left)
@@ -41,7 +45,7 @@ static int progress_width(void)
 	return size.ws_col - 1 < PROGRESS_WIDTH_MAX ? size.ws_col - 1 : PROGRESS_WIDTH_MAX;
 }
 
-static bool progress_due(struct progress *p)
+static bool progress_due(struct progress *p, long every_ns)
 {
 	struct timespec now;
 
@@ -51,7 +55,7 @@ static bool progress_due(struct progress *p)
 	    (now.tv_sec == p->next.tv_sec && now.tv_nsec < p->next.tv_nsec))
 		return false;
 	p->next = now;
-	p->next.tv_nsec += PROGRESS_EVERY_NS;
+	p->next.tv_nsec += every_ns;
 	if (p->next.tv_nsec >= 1000000000) {
 		p->next.tv_nsec -= 1000000000;
 		p->next.tv_sec++;
@@ -66,7 +70,7 @@ void progress_tick(struct run *r, void *ctx)
 	double left, share;
 	int n, erase;
 
-	if (!p->on || !progress_due(p))
+	if (!p->on || !progress_due(p, PROGRESS_EVERY_NS))
 		return;
 	share = run_progress(r, &left);
 	n = progress_text(text, progress_width(), p->name, share, left);
@@ -75,6 +79,23 @@ void progress_tick(struct run *r, void *ctx)
 	fprintf(stderr, "\r%s%*s", text, erase, "");
 	fflush(stderr);
 	p->drawn = n;
+}
+
+void progress_tick_json(struct run *r, void *ctx)
+{
+	struct progress *p = ctx;
+	double left, share;
+	char *line;
+
+	/* the first is due when something has been measured, not at once */
+	if (p->quiet || run_result(r)->blocks == 0 || !progress_due(p, PROGRESS_JSON_EVERY_NS))
+		return;
+	share = run_progress(r, &left);
+	line = record_progress(run_result(r), share, left);
+	if (line)
+		fputs(line, stdout);
+	fflush(stdout);
+	free(line);
 }
 
 void progress_end(struct progress *p)

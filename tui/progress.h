@@ -13,6 +13,7 @@
 
 struct progress {
 	bool on;
+	bool quiet;
 	const char *name;     /* of the experiment */
 	int drawn;            /* columns of the line that stands there */
 	struct timespec next; /* not before this */
@@ -23,6 +24,10 @@ void progress_begin(struct progress *p, const char *name, bool quiet) __attribut
 
 /* Draws anew if it is time; to be given to run_to_end with a struct progress. */
 void progress_tick(struct run *r, void *p) __attribute__((nonnull));
+
+/* The same for programs that read --format jsonl: twice a second an object of kind event and level
+ * progress on standard output, whatever that is, unless quiet was asked for. */
+void progress_tick_json(struct run *r, void *p) __attribute__((nonnull));
 
 /* Erases the line. */
 void progress_end(struct progress *p) __attribute__((nonnull));
