@@ -20,23 +20,24 @@ SANITIZE ?=
 DEFINES := -D_GNU_SOURCE -DENTRYLAB_VERSION='"$(VERSION)"' \
 	-DENTRYLAB_LIBEXECDIR='"$(PREFIX)/libexec/entrylab"' -DENTRYLAB_DATADIR='"$(PREFIX)/share/entrylab"'
 COMPILE = $(CC) -I. $(DEFINES) $(CPPFLAGS) -std=gnu17 $(WARN) $(WERROR) $(CFLAGS) -MMD -MP
-LIBS := -lreadline -lncursesw -lpfm -lgsl -lgslcblas -ljansson -lsqlite3 -lelf -lcapstone -lmd -lz -lm
+LIBS := -lmuparser -lreadline -lncursesw -lpfm -lgsl -lgslcblas -ljansson -lsqlite3 -lelf -lcapstone -lmd -lz -lm
 
 ENGINE := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard engine/*.c counters/*.c)))
 TUI := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tui/main.c,$(sort $(wildcard tui/*.c))))
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/*.c)))
+FAKE := $(BUILD)/tests/fake/entrylab-worker-x86_64 $(BUILD)/tests/fake/entrylab-worker-i386
 MAN := $(sort $(wildcard man/*.[1-9]))
 
 # Workers are linked to fixed low addresses (engine/worker/shot.S), without anything that needs the thread pointer: variants
 # replace it. For the same reason no sanitizer.
 WORKERS := $(BUILD)/entrylab-worker-x86_64 $(BUILD)/entrylab-worker-i386
 WORKER_SRC := $(sort $(wildcard engine/worker/*.[cS])) engine/host_capability.c
-WORKER_FLAGS := -static -no-pie -fno-pic -fno-stack-protector -fcf-protection=none
+WORKER_FLAGS := -static -fno-pie -fno-stack-protector -fcf-protection=none
 COMPILE_WORKER = $(CC) -I. $(DEFINES) $(CPPFLAGS) -std=gnu17 $(WARN) $(WERROR) -O2 -g $(WORKER_FLAGS)
 
 # What Debian calls what is needed: to build and run, and besides to test.
 PACKAGES := gcc libc6-dev gcc-multilib binutils libncurses-dev libreadline-dev libpfm4-dev libgsl-dev libjansson-dev \
-	libsqlite3-dev libelf-dev zlib1g-dev libcapstone-dev libmd-dev
+	libsqlite3-dev libelf-dev zlib1g-dev libcapstone-dev libmd-dev libmuparser-dev
 CHECK_PACKAGES := $(PACKAGES) libcmocka-dev mandoc clang jq sqlite3 strace util-linux
 
 all: $(BIN) $(WORKERS)
@@ -88,6 +89,11 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libtui.a $(BUILD)/libengine.a
 	@mkdir -p $(@D)
 	$(COMPILE) $(SANITIZE) $(LDFLAGS) -o $@ $< $(BUILD)/libtui.a $(BUILD)/libengine.a -lcmocka $(LIBS)
 
+# A worker that runs nothing and answers as a script beside it tells, for tests of the engine; for both ABIs it is a 64-bit program.
+$(FAKE): tests/fake/worker.c
+	@mkdir -p $(@D)
+	$(COMPILE) -o $@ $< -lm
+
 # ---- packages ----
 
 define install_packages
@@ -122,7 +128,7 @@ check:
 
 tests: unit cli
 
-unit: $(UNIT)
+unit: $(UNIT) $(FAKE) $(WORKERS)
 	@for t in $(UNIT); do echo "== $$t"; $$t || exit 1; done
 
 cli: all

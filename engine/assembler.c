@@ -21,8 +21,31 @@ enum { SECONDS = 20, OUT_FD = 9 };
 
 static int memory_file(const char *name)
 {
-	/* close-on-exec: the assembler gets its copies by dup2 */
-	return memfd_create(name, MFD_CLOEXEC);
+	/* Close-on-exec, for the assembler gets its copies by dup2; and above the numbers of those copies, even if this process was
+	 * started without a standard input or output. */
+	int fd = memfd_create(name, MFD_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, OUT_FD + 1);
+	close(fd);
+	return high;
+}
+
+/* The environment with messages in English, for program_source_explain reads them: LC_ALL in front, and no other. malloc'ed array of
+ * borrowed strings. */
+static char **plain_environment(void)
+{
+	size_t n = 0, used = 0;
+	while (environ && environ[n])
+		n++;
+	char **env = calloc(n + 2, sizeof *env);
+	if (!env)
+		return NULL;
+	env[used++] = (char *)"LC_ALL=C";
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(environ[i], "LC_ALL=", 7) && strncmp(environ[i], "LANGUAGE=", 9))
+			env[used++] = environ[i];
+	return env;
 }
 
 static int write_all(int fd, const char *p, size_t n)
@@ -91,8 +114,11 @@ static int spawn(enum experiment_abi abi, const char *directory, int in, int out
 	argv[n] = NULL;
 
 	posix_spawn_file_actions_t actions;
-	if (posix_spawn_file_actions_init(&actions))
+	char **env = plain_environment();
+	if (!env || posix_spawn_file_actions_init(&actions)) {
+		free(env);
 		return ENOMEM;
+	}
 	posix_spawn_file_actions_adddup2(&actions, in, 0);
 	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, messages, 2);
@@ -105,7 +131,8 @@ static int spawn(enum experiment_abi abi, const char *directory, int in, int out
 	/* its own group: ^C at the terminal is the tool's to handle, and a half-written object is of no use */
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-	int e = posix_spawnp(pid, "as", &actions, &attr, argv, environ);
+	int e = posix_spawnp(pid, "as", &actions, &attr, argv, env);
+	free(env);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	return e;

@@ -18,7 +18,12 @@ struct environment {
 	uint64_t sel_null, sel_data, sel_ldt, sel_ldt2, sel_gdt, sel_gdt2, sel_tls, sel_code;
 	uint64_t at_data, at_ldt, at_ldt2, at_gdt, at_gdt2, at_tls;
 	uint64_t base_ldt, base_ldt2, base_gdt, base_gdt2, base_tls;
+	uint64_t sel_area, base_area;
 	uint64_t buffer, buffer_size;
+	uint64_t pattern, pattern_size;
+	uint64_t ldt_first, sel_pool;
+	uint64_t on_signal, signal_number, signal_pc, signal_address;
+	uint64_t vsyscall, pipe_read, pipe_write, tls_offset, ppid, uid;
 	uint64_t save0, save1, save2, save3, save4, save5, save6, save7;
 };
 

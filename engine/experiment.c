@@ -1,8 +1,5 @@
 #include "experiment.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "experiment_source.h"
 #include "experiment_words.h"
+#include "shelf.h"
+#include "textfile.h"
 
 #ifndef EXPERIMENT_SHIPPED_DIR
 #define EXPERIMENT_SHIPPED_DIR ENTRYLAB_DATADIR "/experiments"
 #endif
-
-enum { MAX_FILE = 4 << 20 };
 
 const char *const experiment_abi_name[EXPERIMENT_ABIS] = {
         [EXPERIMENT_I386] = "i386",
@@ -36,6 +34,14 @@ static void condition_free(struct experiment_condition *c)
 		experiment_words_list_free(&levels);
 	}
 	free(c->terms);
+}
+
+static void settings_free(struct experiment_setting *list, size_t n)
+{
+	/* there is room for one more, and it holds the condition of a line that was refused */
+	for (size_t i = 0; list && i <= n; i++)
+		condition_free(&list[i].when);
+	free(list);
 }
 
 static void factor_free(struct experiment_factor *f)
@@ -72,6 +78,10 @@ static void rules_free(struct experiment *x)
 	free(x->needs);
 	free(x->expects);
 	free(x->evicts);
+	settings_free(x->repeats, x->repeat_count);
+	settings_free(x->stacks, x->stack_count);
+	settings_free(x->ldts, x->ldt_count);
+	settings_free(x->segments, x->segment_count);
 }
 
 void experiment_free(struct experiment *x)
@@ -109,71 +119,15 @@ bool experiment_level_mentioned(const struct experiment *x, const char *level)
 	return false;
 }
 
-/* The name that a file gives its experiment: its own, without ".s". */
-static char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	size_t n = strlen(name);
-	if (n > 2 && !strcmp(name + n - 2, ".s"))
-		n -= 2;
-	return strndup(name, n);
-}
-
-/* Reads all of an open file of which size bytes are expected. */
-static int read_text(int fd, const char *path, size_t size, char **text, size_t *got,
-                     struct error *err)
-{
-	*got = 0;
-	*text = malloc(size + 1);
-	if (!*text)
-		return experiment_words_no_memory(err);
-	while (*got < size) {
-		ssize_t n = read(fd, *text + *got, size - *got);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_errno(err, ERROR_INPUT, "%s: cannot read", path);
-		if (!n)
-			break;
-		*got += (size_t)n;
-	}
-	return 0;
-}
-
-/* Opens without waiting: a named pipe without a writer would otherwise hang the tool. */
-static int open_file(const char *path, int *fd, size_t *size, struct error *err)
-{
-	struct stat st;
-	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (*fd < 0)
-		return error_errno(err, ERROR_INPUT, "%s: cannot open", path);
-	if (fstat(*fd, &st))
-		return error_errno(err, ERROR_INPUT, "%s: cannot look at it", path);
-	if (S_ISDIR(st.st_mode))
-		return error_set(err, ERROR_INPUT,
-		                 "%s: this is a directory; an experiment is a file in it", path);
-	if (!S_ISREG(st.st_mode))
-		return error_set(err, ERROR_INPUT, "%s: this is no regular file", path);
-	if (st.st_size > MAX_FILE)
-		return error_set(err, ERROR_INPUT,
-		                 "%s: %lld bytes; an experiment file has at most 4 MiB", path,
-		                 (long long)st.st_size);
-	*size = (size_t)st.st_size;
-	return 0;
-}
-
 int experiment_read(const char *path, struct experiment **out, struct error *err)
 {
-	int fd = -1;
-	size_t size = 0, got = 0;
-	char *text = NULL, *name = name_of(path), *full = NULL;
+	size_t size = 0;
+	char *text = NULL, *name = shelf_name(&shelf_experiments, path), *full = NULL;
 	*out = NULL;
-	int rc = name ? open_file(path, &fd, &size, err) : experiment_words_no_memory(err);
+	int rc = name ? textfile_read(path, &experiment_source_kind, &text, &size, err)
+	              : experiment_words_no_memory(err);
 	if (!rc)
-		rc = read_text(fd, path, size, &text, &got, err);
-	if (!rc)
-		rc = experiment_parse(name, path, text, got, out, err);
+		rc = experiment_parse(name, path, text, size, out, err);
 	if (!rc && !(full = realpath(path, NULL)))
 		rc = error_errno(err, ERROR_INPUT, "%s: cannot find its full path", path);
 	if (!rc) {
@@ -183,8 +137,6 @@ int experiment_read(const char *path, struct experiment **out, struct error *err
 		experiment_free(*out);
 		*out = NULL;
 	}
-	if (fd >= 0)
-		close(fd);
 	free(text);
 	free(name);
 	return rc;
@@ -252,80 +204,24 @@ void experiment_paths_free(char **paths)
 	free(paths);
 }
 
-static int is_experiment_file(const struct dirent *entry)
+bool experiment_exists(const char *name)
 {
-	size_t n = strlen(entry->d_name);
-	return n > 2 && entry->d_name[0] != '.' && !strcmp(entry->d_name + n - 2, ".s");
-}
-
-/* Appends the names of the experiments in a directory. One that does not exist has none. */
-static int add_names(const char *dir, struct experiment_words_list *names, struct error *err)
-{
-	struct dirent **entries;
-	int rc = 0, n = scandir(dir, &entries, is_experiment_file, NULL);
-	if (n < 0)
-		return errno == ENOENT ? 0 : error_errno(err, ERROR_INPUT, "%s: cannot list", dir);
-	for (int i = 0; i < n; i++) {
-		if (!rc)
-			rc = experiment_words_add(names, entries[i]->d_name,
-			                          strlen(entries[i]->d_name) - 2, err);
-		free(entries[i]);
-	}
-	free(entries);
-	return rc;
-}
-
-static int unknown_name(char **paths, const char *name, struct error *err)
-{
-	struct experiment_words_list names = {0};
-	char hint[320];
-	size_t n = 0;
-	/* a directory that cannot be listed only makes the offer poorer */
-	for (; paths[n]; n++)
-		if (add_names(paths[n], &names, NULL) == ERROR_INTERNAL)
-			break;
-	experiment_words_hint(hint, sizeof hint, name, (const char *const *)names.items,
-	                      names.count);
-	char *searched = experiment_words_join(paths, n, ", ");
-	int rc = names.count
-	                 ? error_set(err, ERROR_INPUT,
-	                             "there is no experiment '%s'%s (`list` shows all)", name, hint)
-	                 : error_set(err, ERROR_INPUT,
-	                             "there is no experiment '%s', and none at all in %s", name,
-	                             searched ? searched : "the directories searched");
-	free(searched);
-	experiment_words_list_free(&names);
-	return rc;
+	return shelf_has(&shelf_experiments, name);
 }
 
 int experiment_find(const char *name, struct experiment **out, struct error *err)
 {
-	size_t n = strlen(name);
+	char *path;
 	*out = NULL;
-	if (strchr(name, '/') || (n > 2 && !strcmp(name + n - 2, ".s")))
+	if (shelf_is_path(&shelf_experiments, name))
 		return experiment_read(name, out, err);
-	if (!n)
+	if (!*name)
 		return error_set(err, ERROR_INPUT, "an experiment's name is empty");
-	char **paths = experiment_paths();
-	if (!paths)
-		return experiment_words_no_memory(err);
-	for (size_t i = 0; paths[i]; i++) {
-		char *file;
-		if (asprintf(&file, "%s/%s.s", paths[i], name) < 0) {
-			experiment_paths_free(paths);
-			return experiment_words_no_memory(err);
-		}
-		struct stat st;
-		bool hit = !lstat(file, &st) || errno == EACCES;
-		int rc = hit ? experiment_read(file, out, err) : 0;
-		free(file);
-		if (hit) {
-			experiment_paths_free(paths);
-			return rc;
-		}
-	}
-	int rc = unknown_name(paths, name, err);
-	experiment_paths_free(paths);
+	int rc = shelf_find(&shelf_experiments, name, &path, err);
+	if (!rc)
+		rc = path ? experiment_read(path, out, err)
+		          : shelf_unknown(&shelf_experiments, name, err);
+	free(path);
 	return rc;
 }
 
@@ -342,10 +238,13 @@ static int add_broken(struct experiment_list *list, const char *path, const char
 	return b->path && b->message ? 0 : experiment_words_no_memory(err);
 }
 
-static int add_file(struct experiment_list *list, const char *path, struct error *err)
+static int add_file(void *ctx, const char *path, const char *broken, struct error *err)
 {
+	struct experiment_list *list = ctx;
 	struct error why;
 	struct experiment *x;
+	if (broken)
+		return add_broken(list, path, broken, err);
 	int rc = experiment_read(path, &x, &why);
 	if (rc == ERROR_INPUT)
 		return add_broken(list, path, why.text, err);
@@ -361,31 +260,6 @@ static int add_file(struct experiment_list *list, const char *path, struct error
 	return 0;
 }
 
-static int add_directory(struct experiment_list *list, const char *dir,
-                         struct experiment_words_list *seen, struct error *err)
-{
-	struct error why;
-	size_t before = seen->count;
-	int rc = add_names(dir, seen, &why);
-	if (rc == ERROR_INPUT)
-		return add_broken(list, dir, why.text, err);
-	if (rc)
-		return error_set(err, why.code, "%s", why.text);
-	for (size_t i = before; i < seen->count && !rc; i++) {
-		bool shadowed = false;
-		for (size_t j = 0; j < before && !shadowed; j++)
-			shadowed = !strcmp(seen->items[j], seen->items[i]);
-		char *path;
-		if (shadowed)
-			continue;
-		if (asprintf(&path, "%s/%s.s", dir, seen->items[i]) < 0)
-			return experiment_words_no_memory(err);
-		rc = add_file(list, path, err);
-		free(path);
-	}
-	return rc;
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp((*(struct experiment *const *)a)->name,
@@ -394,18 +268,10 @@ static int by_name(const void *a, const void *b)
 
 int experiment_list(struct experiment_list *list, struct error *err)
 {
-	struct experiment_words_list seen = {0};
-	int rc = 0;
 	*list = (struct experiment_list){0};
-	char **paths = experiment_paths();
-	if (!paths)
-		return experiment_words_no_memory(err);
-	for (size_t i = 0; paths[i] && !rc; i++)
-		rc = add_directory(list, paths[i], &seen, err);
+	int rc = shelf_each(&shelf_experiments, add_file, list, err);
 	if (list->count)
 		qsort(list->items, list->count, sizeof(struct experiment *), by_name);
-	experiment_words_list_free(&seen);
-	experiment_paths_free(paths);
 	if (rc)
 		experiment_list_free(list);
 	return rc;

@@ -98,6 +98,15 @@ struct experiment_evict {
 	unsigned line;
 };
 
+/* A value that holds where a condition does: "#: repeat [CONDITION] FORM", "#: stack [CONDITION] BYTES", "#: ldt [CONDITION] data|code
+ * COUNT", "#: segment [CONDITION] code16|code32". Of several lines the first whose condition holds counts. */
+struct experiment_setting {
+	struct experiment_condition when;
+	long value; /* enum experiment_repeat; bytes; 0 data, 1 code; 16, 32 */
+	long count; /* ldt: descriptors */
+	unsigned line;
+};
+
 struct experiment {
 	char *name;   /* the file's name without ".s" */
 	char *path;   /* absolute */
@@ -117,9 +126,21 @@ struct experiment {
 	size_t expect_count;
 	struct experiment_evict *evicts;
 	size_t evict_count;
-	enum experiment_repeat repeat;
-	uint32_t stack;       /* bytes a body leaves on the stack each iteration, 0 to 4096 */
+	enum experiment_repeat repeat; /* where no line of repeats holds */
+	struct experiment_setting *repeats;
+	size_t repeat_count;
+	uint32_t stack;       /* bytes a body leaves on the stack each iteration, 0 to 4096, where no line of stacks holds */
+	struct experiment_setting *stacks;
+	size_t stack_count;
+	struct experiment_setting *ldts;     /* descriptors that a variant wants in the LDT */
+	size_t ldt_count;
+	struct experiment_setting *segments; /* code segments whose base is the pool */
+	size_t segment_count;
+	long pattern_share, pattern_kind;    /* factors whose levels make the pattern, or -1 */
+	uint32_t report_count; /* one more column: the cost of so many iterations; 0: none */
+	bool report_seconds;   /* in seconds, else in cycles */
 	uint32_t align;       /* 1 to 4096, a power of two */
+	long curve;           /* factor that a run's chart and knees are against (curve.h), or -1 */
 	bool has_macro_baseline, has_macro_pool, has_macro_setup, has_macro_teardown;
 };
 
@@ -142,6 +163,9 @@ void experiment_paths_free(char **paths);
 
 /* Finds NAME (or, if it contains a '/' or ends in ".s", that very file) and reads it. An unknown name: ERROR_INPUT, with the nearest name offered. */
 int experiment_find(const char *name, struct experiment **out, struct error *err);
+
+/* Whether experiment_find has a file to read for that name. */
+bool experiment_exists(const char *name);
 
 /* Every experiment on the path, sorted by name; a file that does not parse is in `broken` with its message, and does not stop
  * the rest. */
@@ -196,6 +220,14 @@ void experiment_variants_free(struct experiment_variants *v);
 
 /* Whether a condition holds for these levels (factor_count of them). */
 bool experiment_condition_holds(const struct experiment *x, const struct experiment_condition *c, char *const *levels);
+
+/* How iterations of a variant with these levels follow each other, and what one leaves on the stack. */
+enum experiment_repeat experiment_repeat_for(const struct experiment *x, char *const *levels);
+uint32_t experiment_stack_for(const struct experiment *x, char *const *levels);
+
+/* The setting of a list that holds for these levels, or NULL. */
+const struct experiment_setting *experiment_setting_for(const struct experiment *x, const struct experiment_setting *list, size_t n,
+							 char *const *levels);
 
 /* Which variant of v is the base of each, for --against. words name factors and levels: if they name every factor that varies (a full
  * variant) it is one base for all; else each variant's base is the one that differs from it only in the factors named. base[i] is an

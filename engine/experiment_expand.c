@@ -124,6 +124,30 @@ bool experiment_condition_holds(const struct experiment *x, const struct experim
 	return true;
 }
 
+const struct experiment_setting *experiment_setting_for(const struct experiment *x,
+                                                        const struct experiment_setting *list,
+                                                        size_t n, char *const *levels)
+{
+	for (size_t i = 0; i < n; i++)
+		if (experiment_condition_holds(x, &list[i].when, levels))
+			return &list[i];
+	return NULL;
+}
+
+enum experiment_repeat experiment_repeat_for(const struct experiment *x, char *const *levels)
+{
+	const struct experiment_setting *s =
+	        experiment_setting_for(x, x->repeats, x->repeat_count, levels);
+	return s ? (enum experiment_repeat)s->value : x->repeat;
+}
+
+uint32_t experiment_stack_for(const struct experiment *x, char *const *levels)
+{
+	const struct experiment_setting *s =
+	        experiment_setting_for(x, x->stacks, x->stack_count, levels);
+	return s ? (uint32_t)s->value : x->stack;
+}
+
 static const struct experiment_exclude *rule_against(const struct experiment *x,
                                                      char *const *levels)
 {

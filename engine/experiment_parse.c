@@ -30,6 +30,11 @@ enum key {
 	KEY_ALIGN,
 	KEY_EXPECT,
 	KEY_EVICT,
+	KEY_CURVE,
+	KEY_PATTERN,
+	KEY_LDT,
+	KEY_SEGMENT,
+	KEY_REPORT,
 	KEYS,
 };
 
@@ -72,12 +77,14 @@ const struct experiment_key experiment_keys[] = {
                                "every capability named.",
                        .repeats = true},
         [KEY_REPEAT] = {.name = "repeat",
-                        .form = "unroll|loop|once",
-                        .help = "How iterations follow each other; without it: unroll."},
+                        .form = "[CONDITION] unroll|loop|once",
+                        .help = "How iterations follow each other; without it: unroll.",
+                        .repeats = true},
         [KEY_STACK] = {.name = "stack",
-                       .form = "BYTES",
+                       .form = "[CONDITION] BYTES",
                        .help = "Bytes that each iteration leaves on the stack, 0 to 4096; without "
-                               "it: 0."},
+                               "it: 0.",
+                       .repeats = true},
         [KEY_ALIGN] = {.name = "align",
                        .form = "BYTES",
                        .help = "Code is placed at multiples of this power of two, 1 to 4096; "
@@ -92,6 +99,27 @@ const struct experiment_key experiment_keys[] = {
                        .help = "What is put out of the caches before each single shot; only with "
                                "repeat once.",
                        .repeats = true},
+        [KEY_CURVE] = {.name = "curve",
+                       .form = "FACTOR",
+                       .help = "The factor, a range or one whose levels are all numbers, that a "
+                               "run is drawn against."},
+        [KEY_PATTERN] = {.name = "pattern",
+                         .form = "FACTOR FACTOR",
+                         .help = "The factors whose levels are the share of ones in a pattern of "
+                                 "zeros and ones, in percent, and its kind: random, short or "
+                                 "blocks."},
+        [KEY_LDT] = {.name = "ldt",
+                     .form = "[CONDITION] data|code COUNT",
+                     .help = "Flat descriptors in the LDT, up to 7680 of them.",
+                     .repeats = true},
+        [KEY_SEGMENT] = {.name = "segment",
+                         .form = "[CONDITION] code16|code32",
+                         .help = "A code segment in the LDT whose base is the address of the pool; "
+                                 "i386 only.",
+                         .repeats = true},
+        [KEY_REPORT] = {.name = "report",
+                        .form = "COUNT cycles|seconds",
+                        .help = "One more figure: what so many iterations cost, in that unit."},
 };
 const size_t experiment_key_count = KEYS;
 
@@ -107,6 +135,7 @@ struct parser {
 	const char *path;
 	struct header_line *lines;
 	size_t line_count;
+	long repeat, stack; /* of the lines without a condition; -1: none yet */
 	struct error *err;
 };
 
@@ -547,26 +576,171 @@ static int take_needs(struct parser *p, const struct header_line *h)
 	return rc;
 }
 
+/* Takes the condition of a line with a value, which is what is left in words. */
+static int take_setting(struct parser *p, const struct header_line *h, struct experiment_setting *s,
+                        char **words, size_t *count)
+{
+	s->line = h->line;
+	int rc = split_words(p, h, h->value, " \t", words, count);
+	return rc ? rc : take_condition(p, h, words, count, &s->when);
+}
+
+/* A line without a condition is the fallback of its key, and there is one. */
+static int keep_setting(struct parser *p, const struct header_line *h,
+                        struct experiment_setting *list, size_t *n, long *fallback)
+{
+	struct experiment_setting *s = &list[*n];
+	if (s->when.term_count) {
+		++*n;
+		return 0;
+	}
+	free(s->when.terms);
+	s->when.terms = NULL;
+	if (*fallback >= 0)
+		return FAIL(p, h->line, "%s stands twice without a condition",
+		            experiment_keys[h->key].name);
+	*fallback = s->value;
+	return 0;
+}
+
 static int take_repeat(struct parser *p, const struct header_line *h)
 {
-	for (int i = 0; i < 3; i++) {
-		if (!strcmp(experiment_repeat_name[i], h->value)) {
-			p->x->repeat = (enum experiment_repeat)i;
-			return 0;
-		}
-	}
-	char hint[64];
-	experiment_words_hint(hint, sizeof hint, h->value, experiment_repeat_name, 3);
-	return FAIL(p, h->line, "repeat is unroll, loop or once, not '%.60s'%s", h->value, hint);
+	char *words[MAX_WORDS], hint[64];
+	size_t count;
+	struct experiment_setting *s = &p->x->repeats[p->x->repeat_count];
+	int rc = take_setting(p, h, s, words, &count);
+	if (rc)
+		return rc;
+	s->value = -1;
+	for (int i = 0; i < 3 && count == 1; i++)
+		if (!strcmp(experiment_repeat_name[i], words[0]))
+			s->value = i;
+	if (s->value >= 0)
+		return keep_setting(p, h, p->x->repeats, &p->x->repeat_count, &p->repeat);
+	const char *word = count ? words[0] : "";
+	experiment_words_hint(hint, sizeof hint, word, experiment_repeat_name, 3);
+	return FAIL(p, h->line, "repeat is unroll, loop or once, not '%.60s'%s", word, hint);
 }
 
 static int take_stack(struct parser *p, const struct header_line *h)
 {
-	long bytes;
-	if (!experiment_words_number(h->value, strlen(h->value), &bytes) || bytes > MAX_STACK)
+	char *words[MAX_WORDS];
+	size_t count;
+	struct experiment_setting *s = &p->x->stacks[p->x->stack_count];
+	int rc = take_setting(p, h, s, words, &count);
+	if (rc)
+		return rc;
+	if (count != 1 || !experiment_words_number(words[0], strlen(words[0]), &s->value) ||
+	    s->value > MAX_STACK)
 		return FAIL(p, h->line, "stack is a number of bytes from 0 to %d, not '%.60s'",
-		            MAX_STACK, h->value);
-	p->x->stack = (uint32_t)bytes;
+		            MAX_STACK, count ? words[0] : "");
+	return keep_setting(p, h, p->x->stacks, &p->x->stack_count, &p->stack);
+}
+
+/* 16 entries are the engine's own, and code descriptors begin at 256. */
+static int take_ldt(struct parser *p, const struct header_line *h)
+{
+	char *words[MAX_WORDS];
+	size_t count;
+	struct experiment_setting *s = &p->x->ldts[p->x->ldt_count++];
+	int rc = take_setting(p, h, s, words, &count);
+	if (rc)
+		return rc;
+	bool kind = count == 2 && (!strcmp(words[0], "data") || !strcmp(words[0], "code"));
+	if (!kind || !experiment_words_number(words[1], strlen(words[1]), &s->count) ||
+	    s->count < 1 || s->count > 7680)
+		return FAIL(p, h->line,
+		            "ldt is data or code and a number of descriptors from 1 to 7680");
+	s->value = words[0][0] == 'c';
+	return 0;
+}
+
+static int take_segment(struct parser *p, const struct header_line *h)
+{
+	char *words[MAX_WORDS];
+	size_t count;
+	struct experiment_setting *s = &p->x->segments[p->x->segment_count++];
+	int rc = take_setting(p, h, s, words, &count);
+	if (rc)
+		return rc;
+	s->value = count == 1 && !strcmp(words[0], "code16")   ? 16
+	           : count == 1 && !strcmp(words[0], "code32") ? 32
+	                                                       : 0;
+	return s->value ? 0 : FAIL(p, h->line, "segment is code16 or code32");
+}
+
+/* The index of a factor by its name alone. */
+static int find_factor(struct parser *p, const struct header_line *h, const char *name,
+                       long *factor)
+{
+	struct experiment_words_place at = {p->path, h->line};
+	char word[EXPERIMENT_WORDS_LENGTH + 2];
+	const char *value;
+	size_t index;
+	bool negated;
+	if (!experiment_words_is_name(name))
+		return FAIL(p, h->line, "%s is the name of one factor, not '%.60s'",
+		            experiment_keys[h->key].name, name);
+	snprintf(word, sizeof word, "%s=", name);
+	int rc = experiment_words_term(p->x, &at, word, &index, &negated, &value, p->err);
+	if (!rc)
+		*factor = (long)index;
+	return rc;
+}
+
+static int take_pattern(struct parser *p, const struct header_line *h)
+{
+	static const char *const kinds[] = {"random", "short", "blocks"};
+	char *words[MAX_WORDS];
+	size_t count;
+	long share;
+	int rc = split_words(p, h, h->value, " \t", words, &count);
+	if (!rc && count != 2)
+		rc = FAIL(p, h->line,
+		          "pattern names two factors: that of the share, that of the kind");
+	if (!rc)
+		rc = find_factor(p, h, words[0], &p->x->pattern_share);
+	if (!rc)
+		rc = find_factor(p, h, words[1], &p->x->pattern_kind);
+	if (rc)
+		return rc;
+	const struct experiment_factor *f = &p->x->factors[p->x->pattern_share];
+	for (size_t i = 0; i < f->level_count; i++)
+		if (!experiment_words_number(f->levels[i], strlen(f->levels[i]), &share) ||
+		    share > 100)
+			return FAIL(p, h->line,
+			            "a share is 0 to 100 percent, and %s has the level %s", f->name,
+			            f->levels[i]);
+	if (f->range && f->hi > 100)
+		return FAIL(p, h->line, "a share is 0 to 100 percent, and %s goes to %ld", f->name,
+		            f->hi);
+	f = &p->x->factors[p->x->pattern_kind];
+	for (size_t i = 0; i < f->level_count; i++)
+		if (strcmp(f->levels[i], kinds[0]) && strcmp(f->levels[i], kinds[1]) &&
+		    strcmp(f->levels[i], kinds[2]))
+			return FAIL(p, h->line,
+			            "a pattern is random, short or blocks, and %s has the level %s",
+			            f->name, f->levels[i]);
+	return f->range ? FAIL(p, h->line, "a pattern is random, short or blocks: %s is a range",
+	                       f->name)
+	                : 0;
+}
+
+static int take_report(struct parser *p, const struct header_line *h)
+{
+	char *words[MAX_WORDS];
+	size_t count;
+	long n = 0;
+	int rc = split_words(p, h, h->value, " \t", words, &count);
+	if (rc)
+		return rc;
+	bool unit = count == 2 && (!strcmp(words[1], "cycles") || !strcmp(words[1], "seconds"));
+	if (!unit || !experiment_words_number(words[0], strlen(words[0]), &n) || n < 1 ||
+	    n > 1000000000)
+		return FAIL(p, h->line,
+		            "report is a number from 1 to 1000000000, and cycles or seconds");
+	p->x->report_count = (uint32_t)n;
+	p->x->report_seconds = words[1][0] == 's';
 	return 0;
 }
 
@@ -713,7 +887,10 @@ static int take_evict(struct parser *p, const struct header_line *h)
 {
 	char *words[MAX_WORDS];
 	size_t count;
-	if (p->x->repeat != EXPERIMENT_ONCE)
+	bool once = p->repeat == EXPERIMENT_ONCE;
+	for (size_t i = 0; i < p->x->repeat_count; i++)
+		once |= p->x->repeats[i].value == EXPERIMENT_ONCE;
+	if (!once)
 		return FAIL(p, h->line,
 		            "evict goes with '#: repeat once' alone: between iterations it would "
 		            "be timed");
@@ -723,6 +900,21 @@ static int take_evict(struct parser *p, const struct header_line *h)
 	if (!rc)
 		rc = take_condition(p, h, words, &count, &e->when);
 	return rc ? rc : read_eviction(p, h, words, count, e);
+}
+
+static int take_curve(struct parser *p, const struct header_line *h)
+{
+	long number;
+	int rc = find_factor(p, h, h->value, &p->x->curve);
+	if (rc)
+		return rc;
+	const struct experiment_factor *f = &p->x->factors[p->x->curve];
+	for (size_t i = 0; i < f->level_count; i++)
+		if (!experiment_words_number(f->levels[i], strlen(f->levels[i]), &number))
+			return FAIL(p, h->line,
+			            "curve needs numbers to draw against, and %s has the level %s",
+			            f->name, f->levels[i]);
+	return 0;
 }
 
 /* abi first, so that its terms work as those of every other factor. */
@@ -787,7 +979,12 @@ static int make_room(struct parser *p)
 	x->needs = calloc(lines[KEY_NEEDS] + 1, sizeof *x->needs);
 	x->expects = calloc(lines[KEY_EXPECT] + 1, sizeof *x->expects);
 	x->evicts = calloc(lines[KEY_EVICT] + 1, sizeof *x->evicts);
-	if (!x->factors || !x->excludes || !x->needs || !x->expects || !x->evicts)
+	x->repeats = calloc(lines[KEY_REPEAT] + 1, sizeof *x->repeats);
+	x->stacks = calloc(lines[KEY_STACK] + 1, sizeof *x->stacks);
+	x->ldts = calloc(lines[KEY_LDT] + 1, sizeof *x->ldts);
+	x->segments = calloc(lines[KEY_SEGMENT] + 1, sizeof *x->segments);
+	if (!x->factors || !x->excludes || !x->needs || !x->expects || !x->evicts || !x->repeats ||
+	    !x->stacks || !x->ldts || !x->segments)
 		return experiment_words_no_memory(p->err);
 	return 0;
 }
@@ -802,6 +999,9 @@ static int take_lines(struct parser *p)
 	        [KEY_NEEDS] = take_needs,     [KEY_REPEAT] = take_repeat,
 	        [KEY_STACK] = take_stack,     [KEY_ALIGN] = take_align,
 	        [KEY_EXPECT] = take_expect,   [KEY_EVICT] = take_evict,
+	        [KEY_CURVE] = take_curve,     [KEY_PATTERN] = take_pattern,
+	        [KEY_LDT] = take_ldt,         [KEY_SEGMENT] = take_segment,
+	        [KEY_REPORT] = take_report,
 	};
 	int rc = make_room(p);
 	if (!rc)
@@ -815,6 +1015,8 @@ static int take_lines(struct parser *p)
 		if (key == KEY_DEFAULT && !rc)
 			rc = fill_defaults(p);
 	}
+	p->x->repeat = p->repeat < 0 ? EXPERIMENT_UNROLL : (enum experiment_repeat)p->repeat;
+	p->x->stack = p->stack < 0 ? 0 : (uint32_t)p->stack;
 	return rc ? rc : fill_texts(p);
 }
 
@@ -822,6 +1024,7 @@ static int parse(struct parser *p, const char *name, const char *text, size_t si
 {
 	struct experiment *x = p->x;
 	x->align = 1;
+	x->curve = x->pattern_share = x->pattern_kind = -1;
 	int rc = set_text(p, &x->name, name);
 	if (!rc)
 		rc = set_text(p, &x->path, p->path);
@@ -837,7 +1040,7 @@ static int parse(struct parser *p, const char *name, const char *text, size_t si
 int experiment_parse(const char *name, const char *path, const char *text, size_t size,
                      struct experiment **out, struct error *err)
 {
-	struct parser p = {.path = path, .err = err};
+	struct parser p = {.path = path, .repeat = -1, .stack = -1, .err = err};
 	*out = NULL;
 	p.x = calloc(1, sizeof *p.x);
 	if (!p.x)

@@ -7,7 +7,11 @@
 
 #include "experiment_words.h"
 
-enum { MAX_SIZE = 4 << 20 };
+const struct textfile_kind experiment_source_kind = {
+        .name = "an experiment",
+        .content = "assembler source",
+        .most = 4 << 20,
+};
 
 struct source {
 	struct experiment *x;
@@ -19,77 +23,6 @@ struct source {
 #define FAIL(p, at_line, ...)                                                                      \
 	experiment_words_fail(&(struct experiment_words_place){(p)->path, at_line}, (p)->err,      \
 	                      __VA_ARGS__)
-
-/* How many bytes the UTF-8 character at s has (Unicode 15, table 3-7: no overlong forms, no
- * surrogates, nothing above U+10FFFF), or 0. */
-static size_t utf8_length(const unsigned char *s, size_t left)
-{
-	static const struct {
-		unsigned char first_lo, first_hi, second_lo, second_hi, length;
-	} forms[] = {
-	        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-	        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
-	        {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-	        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-	};
-	if (s[0] < 0x80)
-		return 1;
-	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-		if (s[0] < forms[i].first_lo || s[0] > forms[i].first_hi || left < forms[i].length)
-			continue;
-		if (s[1] < forms[i].second_lo || s[1] > forms[i].second_hi)
-			return 0;
-		for (size_t j = 2; j < forms[i].length; j++)
-			if ((s[j] & 0xc0) != 0x80)
-				return 0;
-		return forms[i].length;
-	}
-	return 0;
-}
-
-static int check_text(struct source *p, const char *text, size_t size)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	unsigned line = 1;
-	if (!size)
-		return FAIL(p, 1, "the file is empty");
-	if (size > MAX_SIZE)
-		return FAIL(p, 1, "%zu bytes; an experiment file has at most 4 MiB", size);
-	if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
-		return FAIL(p, 1,
-		            "the file begins with a byte order mark, which the assembler refuses: "
-		            "save it without");
-	for (size_t i = 0; i < size;) {
-		if (!s[i])
-			return FAIL(p, line,
-			            "a NUL byte: this is a binary file, not assembler source");
-		size_t n = utf8_length(s + i, size - i);
-		if (!n)
-			return FAIL(p, line, "byte 0x%02x is not UTF-8: save the file as UTF-8",
-			            s[i]);
-		line += s[i] == '\n';
-		i += n;
-	}
-	return 0;
-}
-
-/* Keeps a copy with LF alone at the end of every line, so that what hands it on need not care. */
-static int keep_text(struct source *p, const char *text, size_t size)
-{
-	char *copy = malloc(size + 2);
-	size_t n = 0;
-	if (!copy)
-		return experiment_words_no_memory(p->err);
-	for (size_t i = 0; i < size; i++)
-		if (text[i] != '\r' || i + 1 == size || text[i + 1] != '\n')
-			copy[n++] = text[i];
-	if (copy[n - 1] != '\n')
-		copy[n++] = '\n';
-	copy[n] = '\0';
-	p->x->text = copy;
-	p->x->text_size = n;
-	return 0;
-}
 
 static char *line_end(const char *s)
 {
@@ -154,10 +87,8 @@ static void blank_comments(char *s)
 int experiment_source_keep(struct experiment *x, const char *path, const char *text, size_t size,
                            struct error *err)
 {
-	struct source source = {x, path, err};
-	int rc = check_text(&source, text, size);
-	if (!rc)
-		rc = keep_text(&source, text, size);
+	int rc = textfile_keep(path, &experiment_source_kind, text, size, &x->text, &x->text_size,
+	                       err);
 	if (rc)
 		return rc;
 	x->code = strdup(x->text);

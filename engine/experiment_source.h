@@ -9,6 +9,10 @@
 
 #include "error.h"
 #include "experiment.h"
+#include "textfile.h"
+
+/* What an experiment's file is to be. */
+extern const struct textfile_kind experiment_source_kind;
 
 /* Checks that the text is UTF-8 of a sensible size and keeps it in x->text, with its comments
  * blanked in x->code. Header lines keep their "#:" there, so that one inside a block comment is not

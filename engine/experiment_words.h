@@ -1,6 +1,6 @@
 /* experiment_words: "factor=level,level", the form in which header lines and commands name levels.
  *
- * Private to experiment*.c. Every message starts with the place that the words come from: a line of
+ * Private to engine/. Every message starts with the place that the words come from: a line of
  * an experiment's file, or the experiment that a command names. */
 #ifndef ENGINE_EXPERIMENT_WORDS_H
 #define ENGINE_EXPERIMENT_WORDS_H

@@ -37,16 +37,54 @@ void listing_instruction(enum experiment_abi abi, const uint8_t *code, size_t si
 bool listing_enters_kernel(enum experiment_abi abi, const uint8_t *code, size_t size)
 {
 	csh handle;
-	cs_insn *insn = NULL;
 	bool found = false;
 	if (!code || !size || open_capstone(abi, false, &handle))
 		return false;
-	size_t n = cs_disasm(handle, code, size, 0, 0, &insn);
-	for (size_t i = 0; i < n && !found; i++)
-		found = insn[i].id == X86_INS_INT || insn[i].id == X86_INS_INT3 || insn[i].id == X86_INS_SYSCALL ||
-			insn[i].id == X86_INS_SYSENTER;
-	if (n)
-		cs_free(insn, n);
+	/* data and what capstone does not know are passed over byte by byte */
+	for (size_t done = 0; done < size && !found;) {
+		cs_insn *insn = NULL;
+		size_t n = cs_disasm(handle, code + done, size - done, done, 0, &insn);
+		for (size_t i = 0; i < n; i++) {
+			found |= insn[i].id == X86_INS_INT || insn[i].id == X86_INS_INT3 || insn[i].id == X86_INS_SYSCALL ||
+				 insn[i].id == X86_INS_SYSENTER;
+			done += insn[i].size;
+		}
+		if (n)
+			cs_free(insn, n);
+		else
+			done++;
+	}
+	cs_close(&handle);
+	return found;
+}
+
+static bool uses_es(csh handle, enum experiment_abi abi, const cs_insn *insn)
+{
+	const cs_x86 *x = &insn->detail->x86;
+	for (uint8_t i = 0; i < x->op_count; i++) {
+		if (x->operands[i].type == X86_OP_REG && x->operands[i].reg == X86_REG_ES)
+			return true;
+		/* in 64-bit code %es has no base and no limit: only a load or a store of the register itself counts */
+		if (abi == EXPERIMENT_I386 && x->operands[i].type == X86_OP_MEM && x->operands[i].mem.segment == X86_REG_ES)
+			return true;
+	}
+	return cs_reg_read(handle, insn, X86_REG_ES) || cs_reg_write(handle, insn, X86_REG_ES);
+}
+
+bool listing_touches_es(enum experiment_abi abi, const uint8_t *code, size_t size)
+{
+	csh handle;
+	bool found = false;
+	if (!code || !size || open_capstone(abi, true, &handle))
+		return false;
+	cs_option(handle, CS_OPT_SKIPDATA, CS_OPT_ON);
+	cs_insn *insn = cs_malloc(handle);
+	const uint8_t *at = code;
+	uint64_t address = 0;
+	while (insn && !found && cs_disasm_iter(handle, &at, &size, &address, insn))
+		found = insn->id && uses_es(handle, abi, insn); /* id 0: skipped data, without detail */
+	if (insn)
+		cs_free(insn, 1);
 	cs_close(&handle);
 	return found;
 }
@@ -102,7 +140,8 @@ static int disassemble(struct maker *m, size_t variant, const char *part, const 
 	int rc = 0;
 	if (!code)
 		return -1;
-	memcpy(code, m->p->bytes + s->offset, s->size);
+	if (s->size)
+		memcpy(code, m->p->bytes + s->offset, s->size);
 	memset(code + s->size, 0, s->memory - s->size);
 	relocate(m, s, at, code);
 	size_t done = 0;

@@ -16,6 +16,9 @@ void listing_instruction(enum experiment_abi abi, const uint8_t *code, size_t si
 /* Whether code has an instruction that enters the kernel: int n, syscall, sysenter. */
 bool listing_enters_kernel(enum experiment_abi abi, const uint8_t *code, size_t size);
 
+/* Whether code names %es or uses it implicitly (string instructions of 32-bit code). Bytes that are no instructions are passed over. */
+bool listing_touches_es(enum experiment_abi abi, const uint8_t *code, size_t size);
+
 /* A listing as data: a line an instruction. */
 struct listing_line {
 	size_t variant;       /* index into the variants */

@@ -4,9 +4,10 @@
 #include <gelf.h>
 #include <libelf.h>
 #include <sha2.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "assembler.h"
@@ -42,6 +43,7 @@ struct reader {
 	struct program *p;
 	size_t elf_sections;
 	int32_t *number;     /* ELF section -> ours, -1 none */
+	uint8_t *macro;      /* our section -> enum program_macro, PROGRAM_MACROS: the file's own */
 	size_t names;        /* section that holds section names */
 	Elf_Data *symbols;
 	size_t symbol_names; /* section that holds symbol names */
@@ -75,6 +77,34 @@ static bool section_owner(const char *name, enum program_macro *macro, size_t *v
 	return false;
 }
 
+/* A message about a section. The object file has no lines, so the file, the macro and the variant must do. */
+static int refuse(const struct reader *r, const struct protocol_section *s, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+static int refuse(const struct reader *r, const struct protocol_section *s, const char *fmt, ...)
+{
+	bool owned = s->variant != PROTOCOL_SHARED;
+	const struct program_item *item = &r->items[owned ? s->variant : r->p->variant_count - 1];
+	char text[256], *variant = NULL;
+	size_t size;
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	FILE *f = owned ? open_memstream(&variant, &size) : NULL;
+	if (f) {
+		fprintf(f, " (in %s, ", program_macro_name[r->macro[s - r->p->sections]]);
+		program_source_write_variant(f, item);
+		fputc(')', f);
+	}
+	if (f && fclose(f)) {
+		free(variant);
+		variant = NULL;
+	}
+	error_set(r->err, ERROR_INPUT, "%s: %s%s", item->experiment->path, text, variant ? variant : "");
+	free(variant);
+	return ERROR_INPUT;
+}
+
 static int add_bytes(struct program *p, const void *data, size_t size, uint32_t *offset)
 {
 	*offset = (uint32_t)p->byte_count;
@@ -100,6 +130,8 @@ static void own(struct program *p, enum program_macro macro, size_t variant, int
 		v->body = section;
 	else if (macro == PROGRAM_BASELINE)
 		v->baseline = section;
+	else if (macro == PROGRAM_POOL)
+		v->pool = section;
 }
 
 static int read_section(struct reader *r, Elf_Scn *scn, size_t index)
@@ -136,6 +168,7 @@ static int read_section(struct reader *r, Elf_Scn *scn, size_t index)
 		if (add_bytes(p, data ? data->d_buf : NULL, sh.sh_size, &s->offset))
 			return out_of_memory(r->err);
 	}
+	r->macro[p->section_count] = (uint8_t)(owned ? macro : PROGRAM_MACROS);
 	if (owned)
 		own(p, macro, variant, (int32_t)p->section_count);
 	r->number[index] = (int32_t)p->section_count++;
@@ -143,22 +176,23 @@ static int read_section(struct reader *r, Elf_Scn *scn, size_t index)
 }
 
 /* Where a relocation's symbol is: a section of ours and an offset, or absolute. */
-static int resolve(struct reader *r, size_t symbol, uint32_t *section, int64_t *value, const char *path)
+static int resolve(struct reader *r, const struct protocol_section *from, size_t symbol, uint32_t *section, int64_t *value)
 {
 	GElf_Sym sym;
 	if (!r->symbols || !gelf_getsym(r->symbols, (int)symbol, &sym))
 		return error_set(r->err, ERROR_INTERNAL, "libelf: %s", elf_errmsg(-1));
 	const char *name = elf_strptr(r->elf, r->symbol_names, sym.st_name);
 	*value = (int64_t)sym.st_value;
-	if (sym.st_shndx == SHN_ABS) {
+	/* no symbol: the target is a number, which stands in the addend (System V ABI, symbol table, index 0) */
+	if (sym.st_shndx == SHN_ABS || !symbol) {
 		*section = PROTOCOL_SHARED;
 		return 0;
 	}
 	if (sym.st_shndx == SHN_UNDEF)
-		return error_set(r->err, ERROR_INPUT, "%s: symbol '%s' is not defined", path, name ? name : "?");
+		return refuse(r, from, "symbol '%s' is not defined", name ? name : "?");
 	if (sym.st_shndx >= r->elf_sections || r->number[sym.st_shndx] < 0)
-		return error_set(r->err, ERROR_INPUT, "%s: symbol '%s' is in no section that is loaded%s", path,
-				 name ? name : "?", sym.st_shndx == SHN_COMMON ? " (.comm: use .lcomm)" : "");
+		return refuse(r, from, "symbol '%s' is in no section that is loaded%s", name ? name : "?",
+			      sym.st_shndx == SHN_COMMON ? " (.comm: use .lcomm)" : "");
 	*section = (uint32_t)r->number[sym.st_shndx];
 	return 0;
 }
@@ -183,12 +217,6 @@ static int64_t field_value(const uint8_t *at, unsigned width)
 		memcpy(&q, at, 8);
 		return q;
 	}
-}
-
-static const char *section_path(const struct reader *r, const struct protocol_section *s)
-{
-	size_t i = s->variant == PROTOCOL_SHARED ? r->p->variant_count - 1 : s->variant;
-	return r->items[i].experiment->path;
 }
 
 static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *sh)
@@ -218,12 +246,12 @@ static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *sh)
 			if (relocations[p->abi][k].type == GELF_R_TYPE(info))
 				kind = &relocations[p->abi][k];
 		if (!kind || at + kind->width > target->size)
-			return error_set(r->err, ERROR_INPUT, "%s: relocation type %lu is not supported",
-					 section_path(r, target), (unsigned long)GELF_R_TYPE(info));
+			return refuse(r, target, "a reference of a kind that is not supported (relocation type %lu)",
+				      (unsigned long)GELF_R_TYPE(info));
 		int64_t value = 0;
 		struct protocol_fixup *f = &all[p->fixup_count];
 		*f = (struct protocol_fixup){.at = (uint32_t)at, .kind = (uint32_t)kind->kind};
-		int rc = resolve(r, GELF_R_SYM(info), &f->section, &value, section_path(r, target));
+		int rc = resolve(r, target, GELF_R_SYM(info), &f->section, &value);
 		if (rc)
 			return rc;
 		f->addend = value + (has_addend ? rela.r_addend
@@ -241,8 +269,9 @@ static int read_object(struct reader *r)
 	if (elf_getshdrnum(r->elf, &r->elf_sections) || elf_getshdrstrndx(r->elf, &r->names))
 		return error_set(r->err, ERROR_INTERNAL, "libelf: %s", elf_errmsg(-1));
 	r->number = malloc(r->elf_sections * sizeof *r->number);
+	r->macro = calloc(r->elf_sections, sizeof *r->macro);
 	r->p->sections = calloc(r->elf_sections, sizeof *r->p->sections);
-	if (!r->number || !r->p->sections)
+	if (!r->number || !r->macro || !r->p->sections)
 		return out_of_memory(r->err);
 	for (size_t i = 0; i < r->elf_sections; i++)
 		r->number[i] = -1;
@@ -261,6 +290,19 @@ static int read_object(struct reader *r)
 	return 0;
 }
 
+static void describe_pattern(struct protocol_variant *v, const struct experiment *x, char *const *levels)
+{
+	static const char *const kinds[] = {[PROTOCOL_PATTERN_RANDOM] = "random",
+					    [PROTOCOL_PATTERN_SHORT] = "short",
+					    [PROTOCOL_PATTERN_BLOCKS] = "blocks"};
+	if (x->pattern_share < 0)
+		return;
+	v->share = (uint32_t)strtoul(levels[x->pattern_share], NULL, 10);
+	for (uint32_t i = PROTOCOL_PATTERN_RANDOM; i <= PROTOCOL_PATTERN_BLOCKS; i++)
+		if (!strcmp(levels[x->pattern_kind], kinds[i]))
+			v->pattern = i;
+}
+
 static void describe_variants(struct program *p, const struct program_item *items)
 {
 	static const uint32_t repeat[] = {[EXPERIMENT_UNROLL] = PROTOCOL_UNROLL,
@@ -276,9 +318,15 @@ static void describe_variants(struct program *p, const struct program_item *item
 					       .teardown = -1,
 					       .body = -1,
 					       .baseline = -1,
-					       .stack = x->stack,
+					       .pool = -1,
+					       .stack = experiment_stack_for(x, items[i].levels),
 					       .align = x->align ? x->align : 1,
-					       .repeat = repeat[x->repeat]};
+					       .repeat = repeat[experiment_repeat_for(x, items[i].levels)]};
+		describe_pattern(v, x, items[i].levels);
+		const struct experiment_setting *segment =
+			experiment_setting_for(x, x->segments, x->segment_count, items[i].levels);
+		if (segment)
+			v->segment = (uint32_t)segment->value;
 		for (size_t k = 0; k < x->evict_count; k++) {
 			const struct experiment_evict *e = &x->evicts[k];
 			if (!experiment_condition_holds(x, &e->when, items[i].levels))
@@ -325,32 +373,29 @@ static int build(enum experiment_abi abi, const struct program_item *items, size
 	r.elf = elf_begin(object, ELF_C_READ, NULL);
 	rc = r.elf ? read_object(&r) : error_set(err, ERROR_INTERNAL, "libelf: %s", elf_errmsg(-1));
 	free(r.number);
+	free(r.macro);
 	if (r.elf)
 		elf_end(r.elf);
 	close(object);
 	return rc;
 }
 
-static bool same_section(const struct program *a, int32_t i, const struct program *b, int32_t j)
+static bool same_section(const struct program *a, size_t i, const struct program *b, size_t j)
 {
-	if (i < 0 || j < 0)
-		return i < 0 && j < 0;
 	const struct protocol_section *s = &a->sections[i], *t = &b->sections[j];
-	return s->size == t->size && s->fixups == t->fixups &&
+	return s->size == t->size && s->memory == t->memory && s->fixups == t->fixups &&
 	       (!s->size || !memcmp(a->bytes + s->offset, b->bytes + t->offset, s->size)) &&
 	       (!s->fixups ||
 		!memcmp(a->fixups + s->fixup, b->fixups + t->fixup, s->fixups * sizeof(struct protocol_fixup)));
 }
 
-static bool same_pool(const struct program *a, const struct program *b)
+/* Of programs with one variant each, so that sections stand in the same order: body, setup, pool, data and all. */
+static bool same_program(const struct program *a, const struct program *b)
 {
-	/* pools are sections owned by the variant that none of its fields name; both programs hold one variant */
 	if (a->section_count != b->section_count)
 		return false;
 	for (size_t i = 0; i < a->section_count; i++)
-		if (a->sections[i].size != b->sections[i].size ||
-		    (a->sections[i].size && memcmp(a->bytes + a->sections[i].offset,
-						   b->bytes + b->sections[i].offset, a->sections[i].size)))
+		if (!same_section(a, i, b, i))
 			return false;
 	return true;
 }
@@ -367,8 +412,7 @@ static int check_level(enum experiment_abi abi, const struct program_item *item,
 	struct program_item made_up = {x, levels};
 	int rc = build(abi, item, 1, probes, &real, err);
 	struct error ignored;
-	if (!rc && !build(abi, &made_up, 1, probes, &odd, &ignored) &&
-	    same_section(&real, real.variants[0].body, &odd, odd.variants[0].body) && same_pool(&real, &odd))
+	if (!rc && !build(abi, &made_up, 1, probes, &odd, &ignored) && same_program(&real, &odd))
 		rc = error_set(err, ERROR_INPUT,
 			       "%s:%u: level '%s' of %s: no branch of a macro handles it (the code is the same as for a "
 			       "made-up word, and the word stands nowhere in the macros)",

@@ -1,13 +1,12 @@
 #include "program_source.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char program_macro_letter[PROGRAM_MACROS] = {
 	[PROGRAM_SETUP] = 's', [PROGRAM_TEARDOWN] = 't', [PROGRAM_POOL] = 'p', [PROGRAM_BASELINE] = 'z', [PROGRAM_BODY] = 'b',
 };
-static const char *const macro_name[PROGRAM_MACROS] = {
+const char *const program_macro_name[PROGRAM_MACROS] = {
 	[PROGRAM_SETUP] = "setup",       [PROGRAM_TEARDOWN] = "teardown", [PROGRAM_POOL] = "pool",
 	[PROGRAM_BASELINE] = "baseline", [PROGRAM_BODY] = "body",
 };
@@ -48,10 +47,22 @@ static void write_prelude(FILE *f, enum experiment_abi abi, const struct host_pr
 		fprintf(f, "have_%s = %d\n", host_capabilities[c].name, probes && probes->abi[abi][c].present);
 }
 
+/* What follows is that line of the experiment's file. */
+static void write_place(FILE *f, size_t line, const struct experiment *x)
+{
+	fprintf(f, "# %zu \"", line);
+	for (const char *p = x->path; *p; p++) {
+		if (*p == '"' || *p == '\\')
+			fputc('\\', f);
+		fputc(*p, f);
+	}
+	fputs("\"\n", f);
+}
+
 /* The file's own text once, under its own name and line numbers. */
 static void write_experiment(FILE *f, const struct experiment *x)
 {
-	fprintf(f, "# 1 \"%s\"\n", x->path);
+	write_place(f, 1, x);
 	fwrite(x->text, 1, x->text_size, f);
 	fputc('\n', f);
 }
@@ -62,7 +73,8 @@ static void write_call(FILE *f, const struct program_item *item, size_t i, enum 
 	fprintf(f, ".section .el.%c.%zu,\"ax\",@progbits\n", program_macro_letter[m], i);
 	if (m == PROGRAM_POOL)
 		fprintf(f, ".Lel_pool_%zu:\n", i);
-	fprintf(f, "# %zu \"%s\"\n%s ", (size_t)PROGRAM_SOURCE_LINE + i, x->path, macro_name[m]);
+	write_place(f, (size_t)PROGRAM_SOURCE_LINE + i, x);
+	fprintf(f, "%s ", program_macro_name[m]);
 	for (size_t k = 1; k < x->factor_count; k++)
 		fprintf(f, "%s%s", k > 1 ? "," : "", item->levels[k]);
 	fputc('\n', f);
@@ -74,7 +86,7 @@ static void write_purge(FILE *f, const struct experiment *x)
 {
 	for (enum program_macro m = 0; m < PROGRAM_MACROS; m++)
 		if (program_source_has(x, m))
-			fprintf(f, ".purgem %s\n", macro_name[m]);
+			fprintf(f, ".purgem %s\n", program_macro_name[m]);
 }
 
 char *program_source_write(enum experiment_abi abi, const struct program_item *items, size_t n,
@@ -103,17 +115,30 @@ char *program_source_write(enum experiment_abi abi, const struct program_item *i
 	return text;
 }
 
-static void write_variant(FILE *f, const struct program_item *item)
+void program_source_write_variant(FILE *f, const struct program_item *item)
 {
 	const struct experiment *x = item->experiment;
 	for (size_t k = 0; k < x->factor_count; k++)
 		fprintf(f, "%s%s=%s", k ? " " : "", x->factors[k].name, item->levels[k]);
 }
 
-/* One line "PATH:LINE: [Error: ]text"; false when it is none of that form. */
-static bool split_message(char *line, char **path, size_t *number, char **text)
+/* Where the number may begin: a path can have colons and digits of its own. */
+static char *behind_path(char *line, const struct program_item *items, size_t n)
 {
-	for (char *c = strchr(line, ':'); c; c = strchr(c + 1, ':')) {
+	for (size_t i = 0; i < n; i++) {
+		if (i && items[i].experiment == items[i - 1].experiment)
+			continue;
+		size_t size = strlen(items[i].experiment->path);
+		if (!strncmp(line, items[i].experiment->path, size) && line[size] == ':')
+			return line + size;
+	}
+	return strchr(line, ':');
+}
+
+/* One line "PATH:LINE: [Error: ]text"; false when it is none of that form. */
+static bool split_message(char *line, const struct program_item *items, size_t n, char **path, size_t *number, char **text)
+{
+	for (char *c = behind_path(line, items, n); c; c = strchr(c + 1, ':')) {
 		char *end;
 		unsigned long v = strtoul(c + 1, &end, 10);
 		if (end == c + 1 || *end != ':')
@@ -142,8 +167,15 @@ void program_source_explain(const struct program_item *items, size_t n, const ch
 	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		char *path, *text;
 		size_t number;
-		if (!split_message(line, &path, &number, &text))
+		if (!split_message(line, items, n, &path, &number, &text)) {
+			/* some are about all of the input and have no line */
+			text = strstr(line, ": Error: ");
+			if (!text || shown == 5)
+				continue;
+			fprintf(f, "%s%s: %s", shown++ ? "\n" : "", items[n - 1].experiment->path, text + strlen(": Error: "));
+			named = true;
 			continue;
+		}
 		if (!strncmp(text, "Warning:", 8))
 			continue;
 		size_t item = number - PROGRAM_SOURCE_LINE;
@@ -151,7 +183,7 @@ void program_source_explain(const struct program_item *items, size_t n, const ch
 		if (!strncmp(text, "Info:", 5)) {
 			if (of_variant && shown && !named) {
 				fputs(" (in ", f);
-				write_variant(f, &items[item]);
+				program_source_write_variant(f, &items[item]);
 				fputc(')', f);
 				named = true;
 			}
@@ -170,7 +202,7 @@ void program_source_explain(const struct program_item *items, size_t n, const ch
 			fprintf(f, "%s%s:%zu: %s", shown ? "\n" : "", path, number, text);
 		if (of_variant) {
 			fputs(" (in ", f);
-			write_variant(f, &items[item]);
+			program_source_write_variant(f, &items[item]);
 			fputc(')', f);
 		}
 		named = of_variant;

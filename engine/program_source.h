@@ -2,11 +2,15 @@
 #ifndef ENGINE_PROGRAM_SOURCE_H
 #define ENGINE_PROGRAM_SOURCE_H
 
+#include <stdio.h>
+
 #include "program.h"
 
 /* The macros that the engine calls, and the letter that stands for each in the names of its sections (".el.b.12"). */
 enum program_macro { PROGRAM_SETUP, PROGRAM_TEARDOWN, PROGRAM_POOL, PROGRAM_BASELINE, PROGRAM_BODY, PROGRAM_MACROS };
 extern const char program_macro_letter[PROGRAM_MACROS];
+
+extern const char *const program_macro_name[PROGRAM_MACROS];
 
 /* Whether the experiment defines this macro. */
 bool program_source_has(const struct experiment *x, enum program_macro macro);
@@ -16,6 +20,9 @@ bool program_source_has(const struct experiment *x, enum program_macro macro);
 enum { PROGRAM_SOURCE_LINE = 10000000 };
 char *program_source_write(enum experiment_abi abi, const struct program_item *items, size_t n,
 			   const struct host_probes *probes, size_t *size);
+
+/* "abi=i386 reg=fs outer=null": every factor with its level. */
+void program_source_write_variant(FILE *f, const struct program_item *item);
 
 /* Turns the assembler's messages into err's text: at most five of them, PATH:LINE and what it says, and the variant that was being made. */
 void program_source_explain(const struct program_item *items, size_t n, const char *messages, struct error *err);

@@ -5,10 +5,14 @@
  * answerer; a guest behind a serial line can be another.
  *
  *   engine                                worker
- *   CONFIG, PROGRAM                   ->  READY
+ *   CONFIG, PROGRAM, BEGIN            ->  READY
  *   CHECK variant...                  ->  CHECKED (one for each)
  *   SIZE variant...                   ->  SIZED (one for each)
  *   BLOCK variant, unroll... rounds   ->  SAMPLES
+ *   END, BEGIN                        ->  READY
+ *
+ * Between BEGIN and END the requests are answered by a process of its own, so that a new one costs a fork: the program and the LDT
+ * are inherited, memory for code and data is fresh.
  *
  * A worker that dies answers by dying: what it did at that moment stands in the status page that both have mapped. */
 #ifndef ENGINE_PROTOCOL_H
@@ -29,6 +33,8 @@ enum protocol_type {
 	PROTOCOL_CHECK,
 	PROTOCOL_SIZE,
 	PROTOCOL_BLOCK,
+	PROTOCOL_BEGIN,
+	PROTOCOL_END, /* no body */
 	PROTOCOL_READY = 100,
 	PROTOCOL_CHECKED,
 	PROTOCOL_SIZED,
@@ -44,10 +50,17 @@ struct protocol_head {
 struct protocol_config {
 	uint32_t version;
 	int32_t cpu;
-	uint64_t seed;        /* addresses */
 	uint32_t granule;     /* ticks between two values of the time stamp */
 	uint32_t capabilities; /* bit mask, 1 << enum host_capability: what may be tried */
 	uint32_t deadline_ms; /* a variant that takes longer than this hangs */
+	uint32_t ldt_data, ldt_code; /* flat descriptors wanted: from entry 0 on, from PROTOCOL_LDT_CODE on */
+	uint32_t pad;
+};
+enum { PROTOCOL_LDT_CODE = 256, PROTOCOL_LDT_CODE_MOST = 256, PROTOCOL_LDT_SEGMENT = 512, PROTOCOL_LDT_SEGMENT_MOST = 256 };
+
+struct protocol_begin {
+	uint64_t seed;  /* addresses */
+	uint32_t guard; /* functional checks only, and what a variant may ask the kernel for is limited (guard.h) */
 	uint32_t pad;
 };
 
@@ -89,18 +102,23 @@ struct protocol_fixup {
 };
 
 enum { PROTOCOL_UNROLL, PROTOCOL_LOOP, PROTOCOL_ONCE };
+enum { PROTOCOL_PATTERN_NONE, PROTOCOL_PATTERN_RANDOM, PROTOCOL_PATTERN_SHORT, PROTOCOL_PATTERN_BLOCKS };
 enum { PROTOCOL_EVICT_NONE, PROTOCOL_EVICT_FLUSH, PROTOCOL_EVICT_WALK };
 enum { PROTOCOL_TARGET_CODE, PROTOCOL_TARGET_BUFFER, PROTOCOL_TARGET_ALL };
 
 struct protocol_variant {
-	int32_t setup, teardown, body, baseline; /* section numbers, -1: none */
+	int32_t setup, teardown, body, baseline, pool; /* section numbers, -1: none */
 	uint32_t stack, align;
-	uint32_t repeat, pad;
+	uint32_t repeat;
+	uint32_t segment; /* 0, 16 or 32: a code segment whose base is the pool */
+	uint32_t pattern, share; /* kind; percent of ones */
+	uint32_t pad;
 	uint32_t evict, target; /* before single shots */
 	uint64_t walk;          /* bytes */
 };
 
-/* CHECK: a list of uint32_t variants. */
+/* CHECK: a list of uint32_t variants; those with this bit are not tried with the footprint. */
+#define PROTOCOL_CHECK_BARE 0x80000000u
 enum {
 	PROTOCOL_CHECK_STACK = 1,  /* the stack pointer is not where it must be */
 	PROTOCOL_CHECK_POINTER = 2, /* %rbp was changed */
@@ -141,8 +159,17 @@ struct protocol_samples {
 };
 
 /* The page that both sides map. Written by the worker; a signal handler's last words. */
-enum protocol_doing { PROTOCOL_IDLE, PROTOCOL_PREPARING, PROTOCOL_CHECKING, PROTOCOL_SIZING, PROTOCOL_SAMPLING };
-enum protocol_part { PROTOCOL_PART_NONE, PROTOCOL_PART_SETUP, PROTOCOL_PART_BODY, PROTOCOL_PART_TEARDOWN };
+enum protocol_doing {
+	PROTOCOL_IDLE,
+	PROTOCOL_PREPARING,
+	PROTOCOL_CHECKING,
+	PROTOCOL_QUIET, /* a check that was passed, again with the footprint put down */
+	PROTOCOL_SIZING,
+	PROTOCOL_SAMPLING,
+};
+/* Why the guard refused a system call. */
+enum protocol_refused { PROTOCOL_NOT_REFUSED, PROTOCOL_REFUSED_STARTS, PROTOCOL_REFUSED_REACHES, PROTOCOL_REFUSED_BREAKS };
+enum protocol_part { PROTOCOL_PART_NONE, PROTOCOL_PART_SETUP, PROTOCOL_PART_BODY, PROTOCOL_PART_TEARDOWN, PROTOCOL_PART_POOL };
 struct protocol_status {
 	uint32_t doing;
 	uint32_t variant;
@@ -152,6 +179,8 @@ struct protocol_status {
 	uint64_t address;  /* of the fault, si_addr */
 	uint32_t offset;   /* into that part */
 	uint32_t in_shot;  /* user code was running */
+	uint32_t refused;  /* enum protocol_refused, with signal SIGSYS */
+	uint32_t pad;
 };
 
 #endif

@@ -192,6 +192,20 @@ static void *append(struct reader *r, void *array, size_t *count, size_t size)
 
 /* ---- one kind of line each ---- */
 
+/* The factor that "curve" names; -1 for null, or where an older record has no such field. */
+static long get_curve(struct reader *r, const json_t *o)
+{
+	char *name = get_text(r, o, "curve");
+	long factor = -1;
+	for (size_t i = 0; name && i < r->run->factor_count && factor < 0; i++)
+		if (r->run->factors[i].name && !strcmp(r->run->factors[i].name, name))
+			factor = (long)i;
+	if (name && factor < 0)
+		bad(r, "\"curve\" names no factor of the run");
+	free(name);
+	return factor;
+}
+
 static void read_run(struct reader *r, const json_t *o)
 {
 	struct result_run *run = r->run;
@@ -219,6 +233,7 @@ static void read_run(struct reader *r, const json_t *o)
 			bad(r, "a factor has no \"name\"");
 		to->varies = get_flag(r, f, "varies");
 	}
+	run->curve = get_curve(r, o);
 
 	r->rows = get_u64(r, o, "rows");
 	run->excluded = get_u64(r, o, "excluded");
@@ -401,6 +416,7 @@ static void read_result(struct reader *r, const json_t *o)
 	const json_t *code = get_object(r, o, "code");
 	to->code_bytes = (uint32_t)get_optional_integer(r, code, "bytes", UINT32_MAX, 0);
 	get_fixed_text(r, code, "sha256", to->sha256, sizeof to->sha256);
+	to->pool_bytes = (uint32_t)get_optional_integer(r, code, "pool_bytes", UINT32_MAX, 0);
 	to->unroll = get_u32(r, code, "unroll");
 	to->base = (long)get_optional_integer(r, o, "base", (json_int_t)r->rows - 1, -1);
 	to->verdict = (enum result_verdict)get_name(r, o, "verdict", result_verdict_name,

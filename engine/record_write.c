@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "curve.h"
+
 struct writer {
 	const struct result_run *run;
 	FILE *out;
@@ -180,6 +182,7 @@ static void write_run(struct writer *w)
 			w->failed = true;
 	}
 	put(w, o, "factors", factors);
+	put_text(w, o, "curve", curve_is_set(run) ? run->factors[run->curve].name : NULL);
 
 	put_count(w, o, "rows", run->row_count);
 	put_count(w, o, "excluded", run->excluded);
@@ -326,6 +329,7 @@ static void put_code(struct writer *w, json_t *to, const struct result_row *row)
 		put(w, o, "sha256", json_null());
 		put_text(w, o, "reason", "not assembled");
 	}
+	put_count(w, o, "pool_bytes", row->pool_bytes);
 	put_count(w, o, "unroll", row->unroll);
 	put(w, to, "code", o);
 }
@@ -405,6 +409,82 @@ static void write_comparison(struct writer *w, size_t index)
 	end(w, o);
 }
 
+/* The levels that tell a series of a curve from the others. */
+static void put_series(struct writer *w, json_t *to, const struct curve *c,
+                       const struct curve_series *s)
+{
+	const struct result_run *run = w->run;
+	json_t *o = json_object();
+	for (size_t f = 0; f < run->factor_count; f++)
+		if (f != c->factor && run->factors[f].varies)
+			put_text(w, o, run->factors[f].name, run->rows[s->row].levels[f]);
+	put_text(w, to, "experiment", run->experiment);
+	put_text(w, to, "factor", run->factors[c->factor].name);
+	put(w, to, "series", o);
+}
+
+static void put_segments(struct writer *w, json_t *to, const struct curve_series *s)
+{
+	json_t *segments = json_array(), *apart = json_array();
+	for (size_t k = 0; k < s->segment_count; k++) {
+		const struct curve_segment *seg = &s->segments[k];
+		json_t *o = json_object();
+		put_count(w, o, "from", (uint64_t)s->points[seg->first].x);
+		put_count(w, o, "to", (uint64_t)s->points[seg->last].x);
+		put_interval(w, o, "begin", seg->begin, "beyond the range of numbers");
+		put_interval(w, o, "end", seg->end, "beyond the range of numbers");
+		if (seg->slopes)
+			put_interval(w, o, "slope", seg->slope, "beyond the range of numbers");
+		if (json_array_append_new(segments, o))
+			w->failed = true;
+	}
+	for (size_t i = 0; i < s->point_count; i++) {
+		if (!s->points[i].apart)
+			continue;
+		json_t *o = json_object();
+		put_count(w, o, "at", (uint64_t)s->points[i].x);
+		put_number(w, o, "by", s->points[i].apart_by);
+		if (json_array_append_new(apart, o))
+			w->failed = true;
+	}
+	put(w, to, "segments", segments);
+	put(w, to, "apart", apart);
+}
+
+static void write_series(struct writer *w, const struct curve *c, const struct curve_series *s)
+{
+	json_t *o = begin(w, "curve");
+	put_series(w, o, c, s);
+	put_count(w, o, "points", s->point_count);
+	put_count(w, o, "missing", s->missing);
+	put_segments(w, o, s);
+	put_count(w, o, "knees", s->knee_count);
+	if (!put_number(w, o, "mdd", s->detectable))
+		put_text(w, o, "reason", s->why ? s->why : "beyond the range of numbers");
+	end(w, o);
+	for (size_t k = 0; k < s->knee_count; k++) {
+		o = begin(w, "knee");
+		put_series(w, o, c, s);
+		put_text(w, o, "change", curve_kind_name[s->knees[k].kind]);
+		put_count(w, o, "from", (uint64_t)s->knees[k].from);
+		put_count(w, o, "to", (uint64_t)s->knees[k].to);
+		put_interval(w, o, curve_kind_name[s->knees[k].kind], s->knees[k].size,
+		             "beyond the range of numbers");
+		put(w, o, "thin", json_boolean(s->knees[k].thin));
+		end(w, o);
+	}
+}
+
+static void write_curve(struct writer *w)
+{
+	struct curve *c;
+	if (curve_find(w->run, &c, NULL))
+		w->failed = true;
+	for (size_t i = 0; c && i < c->series_count; i++)
+		write_series(w, c, &c->series[i]);
+	curve_free(c);
+}
+
 static void write_record(struct writer *w)
 {
 	write_run(w);
@@ -416,6 +496,7 @@ static void write_record(struct writer *w)
 		write_result(w, i);
 	for (size_t i = 0; i < w->run->row_count; i++)
 		write_comparison(w, i);
+	write_curve(w);
 }
 
 struct progress {

@@ -58,6 +58,7 @@ struct result_row {
 	uint32_t blocks, workers;   /* placements, processes */
 	uint32_t unroll;            /* U */
 	uint32_t code_bytes;        /* of one body */
+	uint32_t pool_bytes;        /* of the code that lies elsewhere */
 	char sha256[65];            /* of one body as assembled, before placement */
 	struct stats_mode modes[4]; /* in cycles, over placements */
 	size_t mode_count;
@@ -100,6 +101,9 @@ struct result_run {
 	double seconds;           /* wall time of the measurement */
 	struct result_factor *factors;
 	size_t factor_count;
+	uint32_t report_count;    /* one more figure: what so many iterations cost; 0: none */
+	bool report_seconds;      /* in seconds, else in cycles */
+	long curve;               /* factor that the run is a curve against (curve.h), or -1 */
 	struct result_row *rows;
 	size_t row_count;
 	size_t excluded;          /* combinations that do not exist by the file's own rules */

@@ -49,7 +49,8 @@ static void bury(struct run *r, struct run_track *t, enum result_state state, co
 		return;
 	const struct stats_interval none = {NAN, NAN, NAN};
 	row->state = state;
-	row->cycles = row->ns = row->ticks = row->diff = none;
+	row->cycles = row->ns = row->ticks = none;
+	row->mode_count = row->placement_count = 0;
 	va_start(ap, fmt);
 	if (vasprintf(&row->reason, fmt, ap) < 0)
 		row->reason = NULL;
@@ -58,38 +59,54 @@ static void bury(struct run *r, struct run_track *t, enum result_state state, co
 
 static const char *part_name(uint32_t part)
 {
-	static const char *const name[] = {"outside its code", "setup", "body", "teardown"};
-	return name[part <= PROTOCOL_PART_TEARDOWN ? part : 0];
+	static const char *const name[] = {"outside its code", "setup", "body", "teardown", "pool"};
+	return name[part <= PROTOCOL_PART_POOL ? part : 0];
 }
 
-/* A worker's last words as a row that says what happened. */
-static void bury_dead(struct run *r, struct run_abi *a, struct run_track *t, const struct worker_end *end, bool late)
+/* What the guard does not let a variant do while it is checked. */
+static const char *const refused[] = {
+	[PROTOCOL_REFUSED_STARTS] = "wanted to start another process",
+	[PROTOCOL_REFUSED_REACHES] = "wanted to signal or change another process",
+	[PROTOCOL_REFUSED_BREAKS] = "wanted to use a descriptor of the worker's own (3 or 4)",
+};
+
+/* A worker's last words as a row that says what happened. culprit: the track that ran, t itself or its baseline. */
+static void bury_dead(struct run *r, struct run_abi *a, struct run_track *t, const struct run_track *culprit,
+		      const struct worker_end *end, bool late)
 {
 	const struct protocol_status *s = &end->last;
 	struct result_row *row = row_of(r, t);
 	bool hung = late || s->signal == SIGALRM;
 	int sig = s->signal ? (int)s->signal : end->status < 0 ? -end->status : 0;
-	char where[160] = "";
+	char where[200] = "";
 	if (row && s->signal) {
 		size_t size;
-		const uint8_t *code = program_body(&a->program, t->variant, &size);
+		const uint8_t *code = program_body(&a->program, culprit->variant, &size);
+		bool in_body = s->part == PROTOCOL_PART_BODY;
+		char instruction[sizeof row->crash.instruction] = "";
 		row->crash.signal = sig;
 		row->crash.address = s->pc;
-		row->crash.in_code = s->part == PROTOCOL_PART_BODY;
+		row->crash.in_code = in_body && culprit == t;
 		row->crash.offset = s->offset;
+		if (in_body)
+			listing_instruction(a->program.abi, code, size, s->offset, instruction, sizeof instruction);
 		if (row->crash.in_code)
-			listing_instruction(a->program.abi, code, size, s->offset, row->crash.instruction,
-					    sizeof row->crash.instruction);
-		if (s->part == PROTOCOL_PART_NONE)
+			memcpy(row->crash.instruction, instruction, sizeof instruction);
+		if (s->part == PROTOCOL_PART_NONE || s->part > PROTOCOL_PART_POOL)
 			snprintf(where, sizeof where, " at 0x%llx, outside its code", (unsigned long long)s->pc);
 		else
-			snprintf(where, sizeof where, " at %s+0x%x%s%s", part_name(s->part), s->offset,
-				 row->crash.instruction[0] ? ": " : "", row->crash.instruction);
+			snprintf(where, sizeof where, " at %s+0x%x%s%s",
+				 in_body && culprit->role == RUN_BASELINE ? "baseline" : part_name(s->part), s->offset,
+				 *instruction ? ": " : "", instruction);
 	}
 	if (hung)
 		bury(r, t, RESULT_HUNG, "did not end within %d s%s", RUN_DEADLINE_MS / 1000, where);
+	else if (s->signal == SIGSYS && s->refused && s->refused <= PROTOCOL_REFUSED_BREAKS)
+		bury(r, t, RESULT_DIED, "%s%s", refused[s->refused], where);
 	else if (s->signal)
-		bury(r, t, RESULT_DIED, "SIG%s%s", sigabbrev_np(sig), where);
+		bury(r, t, RESULT_DIED, "SIG%s%s", sigabbrev_np(sig) ? sigabbrev_np(sig) : "?", where);
+	else if (end->closed)
+		bury(r, t, RESULT_DIED, "closed or broke the worker's connection (descriptor %d)", PROTOCOL_FD);
 	else if (sig)
 		bury(r, t, RESULT_DIED, "ended by SIG%s", sigabbrev_np(sig) ? sigabbrev_np(sig) : "?");
 	else
@@ -115,7 +132,7 @@ static bool expectation_holds(const struct experiment_expect *e, const struct pr
 	return *left == *right;
 }
 
-static void judge_check(struct run *r, struct run_track *t, const struct protocol_checked *c)
+static void judge_check(struct run *r, struct run_abi *a, struct run_track *t, const struct protocol_checked *c)
 {
 	const struct experiment *x = r->spec.experiment;
 	struct result_row *row = row_of(r, t);
@@ -144,10 +161,12 @@ static void judge_check(struct run *r, struct run_track *t, const struct protoco
 	}
 	t->checked = true;
 	t->footprint = c->footprint >= 6;
+	if (t->baseline >= 0)
+		a->tracks[t->baseline].footprint = t->footprint;
 	if (!t->footprint) {
 		row->footprint = RESULT_FOOTPRINT_OFF;
 		free(row->footprint_why);
-		row->footprint_why = strdup("the body uses %es, or this machine keeps it across interrupts");
+		row->footprint_why = strdup(t->bare ? "the code uses %es" : "this machine keeps %es across interrupts, or the body changes it");
 	}
 }
 
@@ -166,20 +185,45 @@ static void set_deadline(struct run *r, double seconds)
 	r->deadline = now() + seconds;
 }
 
-static int start_worker(struct run *r, struct run_abi *a, struct error *err)
+static uint32_t block_rounds(const struct run *r)
+{
+	for (int i = 0; i < EXPERIMENT_ABIS; i++)
+		for (size_t k = 0; k < r->abi[i].track_count; k++)
+			if (r->abi[i].tracks[k].once && !r->abi[i].tracks[k].dead)
+				return RUN_ROUNDS_ONCE;
+	return RUN_ROUNDS;
+}
+
+static int spawn_worker(struct run *r, struct run_abi *a, struct error *err)
 {
 	struct protocol_config config = {
 		.version = PROTOCOL_VERSION,
 		.cpu = r->host.cpu,
-		.seed = run_draw(r),
 		.granule = r->host.tsc_granule ? r->host.tsc_granule : 1,
 		.deadline_ms = RUN_DEADLINE_MS,
+		.ldt_data = a->ldt_data,
+		.ldt_code = a->ldt_code,
 	};
 	for (int c = 0; c < HOST_CAPABILITIES; c++)
 		config.capabilities |= (uint32_t)r->spec.probes->abi[a->program.abi][c].present << c;
-	worker_free(a->worker);
-	a->worker = NULL;
-	int rc = worker_start(a->program.abi, &config, &a->program, &a->worker, err);
+	return worker_start(a->program.abi, &config, &a->program, &a->worker, err);
+}
+
+static bool is_unchecked(const struct run_track *t)
+{
+	return !t->dead && !t->checked && t->role != RUN_AGAIN;
+}
+
+/* A new process to answer: in a worker that is there, or in a new one. As long as there is something to be checked it is a guarded one. */
+static int start_worker(struct run *r, struct run_abi *a, struct error *err)
+{
+	struct protocol_begin begin = {.seed = run_draw(r)};
+	for (size_t k = 0; k < a->track_count; k++)
+		begin.guard |= is_unchecked(&a->tracks[k]);
+	int rc = a->worker ? worker_send(a->worker, PROTOCOL_END, NULL, 0, NULL, 0, err) : spawn_worker(r, a, err);
+	if (!rc)
+		rc = worker_send(a->worker, PROTOCOL_BEGIN, &begin, sizeof begin, NULL, 0, err);
+	a->guarded = begin.guard;
 	a->workers_started++;
 	a->blocks_of_worker = 0;
 	a->waiting = RUN_STARTING;
@@ -190,18 +234,27 @@ static int start_worker(struct run *r, struct run_abi *a, struct error *err)
 /* Sends CHECK or SIZE for tracks that still need it, a handful at a time; false when none does. */
 static bool request_preparation(struct run *r, struct run_abi *a, struct error *err)
 {
-	uint32_t list[64], n = 0;
+	uint32_t list[RUN_ASKED], n = 0;
 	for (int pass = 0; pass < 2 && !n; pass++) {
-		for (size_t k = 0; k < a->track_count && n < 64; k++) {
+		for (size_t k = 0; k < a->track_count && n < RUN_ASKED; k++) {
 			const struct run_track *t = &a->tracks[k];
-			bool wants = pass == 0 ? !t->checked : !t->unroll;
-			if (!t->dead && wants && t->role != RUN_AGAIN)
-				list[n++] = t->variant;
+			bool wants = pass == 0 ? is_unchecked(t) : !t->dead && !t->unroll && t->role != RUN_AGAIN;
+			if (!wants)
+				continue;
+			a->asked[n] = (uint32_t)k;
+			list[n++] = t->variant | (pass == 0 && t->bare ? PROTOCOL_CHECK_BARE : 0);
 		}
 		a->waiting = pass == 0 ? RUN_WAIT_CHECK : RUN_WAIT_SIZE;
 	}
+	a->asked_count = n;
+	a->answered = 0;
 	if (!n)
 		return false;
+	if (a->waiting == RUN_WAIT_SIZE && a->guarded) {
+		if (start_worker(r, a, err))
+			fail(r, err);
+		return true;
+	}
 	if (worker_send(a->worker, a->waiting == RUN_WAIT_CHECK ? PROTOCOL_CHECK : PROTOCOL_SIZE, list, n * sizeof *list,
 			NULL, 0, err)) {
 		fail(r, err);
@@ -211,14 +264,14 @@ static bool request_preparation(struct run *r, struct run_abi *a, struct error *
 	return true;
 }
 
-static bool all_answered(const struct run_abi *a)
+/* The track that the next answer must be about: a worker answers in the order it was asked. NULL: the answer is about another. */
+static struct run_track *answered_track(struct run_abi *a, uint32_t variant)
 {
-	unsigned unchecked = 0, unsized = 0;
-	for (size_t k = 0; k < a->track_count; k++) {
-		unchecked += !a->tracks[k].dead && !a->tracks[k].checked;
-		unsized += !a->tracks[k].dead && !a->tracks[k].unroll;
-	}
-	return a->waiting == RUN_WAIT_CHECK ? !unchecked : !unsized;
+	struct run_track *t = a->answered < a->asked_count ? &a->tracks[a->asked[a->answered]] : NULL;
+	if (!t || t->variant != variant)
+		return NULL;
+	a->answered++;
+	return t;
 }
 
 /* The ruler and the A/A pair are in every block; the controls whose figure is known need fewer. */
@@ -228,15 +281,23 @@ static bool takes_part(const struct run *r, const struct run_track *t)
 	return !control || r->blocks < RUN_CONTROLS_FIRST || r->blocks % RUN_CONTROLS_EVERY == 0;
 }
 
+/* Seconds within which a block must be there, generously. The worker has a deadline for every execution; this one is for variants that
+ * have switched that off. */
+static double block_deadline(const struct run *r, const struct run_abi *a)
+{
+	double round = 0, eviction = r->spec.experiment->evict_count ? 0.05 : 0;
+	for (size_t i = 0; i < a->entry_count; i++)
+		round += 12 * a->tracks[a->entry_track[i]].seconds + 2 * eviction; /* 6: each of 2U and U, twice */
+	return 4 * RUN_DEADLINE_MS / 1000.0 + block_rounds(r) * round;
+}
+
 static int request_block(struct run *r, struct run_abi *a, struct error *err)
 {
-	struct protocol_block block = {.seed = run_draw(r),
-				       .rounds = r->spec.experiment->repeat == EXPERIMENT_ONCE ? RUN_ROUNDS_ONCE
-											       : RUN_ROUNDS};
+	struct protocol_block block = {.seed = run_draw(r), .rounds = block_rounds(r)};
 	struct protocol_entry *entries = calloc(a->track_count, sizeof *entries);
-	uint32_t *tracks = realloc(r->entry_track, a->track_count * sizeof *tracks);
+	uint32_t *tracks = realloc(a->entry_track, a->track_count * sizeof *tracks);
 	if (tracks)
-		r->entry_track = tracks;
+		a->entry_track = tracks;
 	if (!entries || !tracks) {
 		free(entries);
 		return out_of_memory(err);
@@ -245,16 +306,15 @@ static int request_block(struct run *r, struct run_abi *a, struct error *err)
 		const struct run_track *t = &a->tracks[k];
 		if (t->dead || !takes_part(r, t))
 			continue;
-		r->entry_track[block.entries] = (uint32_t)k;
+		a->entry_track[block.entries] = (uint32_t)k;
 		entries[block.entries++] = (struct protocol_entry){
 			.variant = t->variant, .unroll = t->unroll, .footprint = t->footprint};
 	}
-	r->entry_count = block.entries;
+	a->entry_count = block.entries;
 	int rc = worker_send(a->worker, PROTOCOL_BLOCK, &block, sizeof block, entries, block.entries * sizeof *entries, err);
 	free(entries);
 	a->waiting = RUN_WAIT_BLOCK;
-	/* every eighth round has the worker's own deadline */
-	set_deadline(r, RUN_DEADLINE_MS / 1000.0 * (block.rounds / 8 + 1) + 2);
+	set_deadline(r, block_deadline(r, a));
 	return rc;
 }
 
@@ -324,6 +384,45 @@ static bool has_rows(const struct run_abi *a)
 
 static void begin_block(struct run *r, struct error *err);
 
+/* Adds calibrates the core's clock. */
+static double core_hz(const struct run *r)
+{
+	double *x = malloc((r->blocks + 1) * sizeof *x), hz = 0;
+	for (int i = 0; x && i < EXPERIMENT_ABIS && !(hz > 0); i++) {
+		const struct run_abi *a = &r->abi[i];
+		size_t n = 0;
+		for (uint32_t b = 0; a->track_count && b < r->blocks; b++)
+			if (a->tracks[a->ruler].ticks[b] > 0)
+				x[n++] = a->tracks[a->ruler].ticks[b];
+		if (n)
+			hz = r->host.tsc_hz * RUN_RULER_ADDS / stats_quantile(x, n, 0.5);
+	}
+	free(x);
+	return hz;
+}
+
+/* The run cannot go on, or was stopped before anything was complete: nothing is called. */
+static void distrust(struct run *r, const char *why)
+{
+	struct result_run *result = r->result;
+	result->trusted = false;
+	if (!result->not_trusted_why)
+		result->not_trusted_why = strdup(why);
+	for (size_t i = 0; i < result->row_count; i++)
+		if (result->rows[i].verdict == RESULT_DIFFERENT || result->rows[i].verdict == RESULT_NO_DIFFERENCE)
+			result->rows[i].verdict = RESULT_NOT_TRUSTED;
+}
+
+/* Rows without a figure must not go without a word. */
+static void note_pending(struct run *r)
+{
+	for (size_t i = 0; r->blocks && i < r->result->row_count; i++)
+		if (r->result->rows[i].state == RESULT_PENDING)
+			result_event_add(r->result, "warning",
+					 "%s: more than half of the samples were rejected at every placement, so there is no figure",
+					 r->result->rows[i].label);
+}
+
 static void finish(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void finish(struct run *r, const char *fmt, ...)
 {
@@ -346,11 +445,14 @@ static void finish(struct run *r, const char *fmt, ...)
 	if (r->blocks)
 		run_judge_controls(r);
 	else
-		result->trusted = !result->cut_short;
-	for (int i = 0; i < EXPERIMENT_ABIS; i++)
-		if (r->abi[i].used && r->blocks && !r->host.core_hz)
-			for (uint32_t b = 0; b < r->blocks && !(r->host.core_hz > 0); b++)
-				r->host.core_hz = r->host.tsc_hz * 100 / r->abi[i].tracks[r->abi[i].ruler].ticks[b];
+		result->trusted = true;
+	if (r->failure.code)
+		distrust(r, r->failure.text);
+	else if (result->cut_short && !r->blocks)
+		distrust(r, "stopped before anything was measured");
+	note_pending(r);
+	if (!(r->host.core_hz > 0))
+		r->host.core_hz = core_hz(r);
 	free(result->host);
 	result->host = host_json(&r->host, r->spec.probes);
 }
@@ -422,12 +524,21 @@ static uint32_t least_blocks(const struct run *r)
 
 static void end_block(struct run *r, struct error *err)
 {
+	for (enum experiment_abi i = 0; i < EXPERIMENT_ABIS; i++)
+		if (r->abi[i].used)
+			run_judge_block(r, i);
 	r->blocks++;
-	double spent = now() - r->measure_from;
-	bool late = spent >= r->spec.time_limit;
-	if (r->blocks >= least_blocks(r) && (r->blocks >= r->next_look || late)) {
+	double t = now();
+	bool late = t - r->measure_from >= r->spec.time_limit;
+	bool look = r->blocks >= least_blocks(r) && (r->blocks >= r->next_look || late);
+	if (look || t >= r->next_refresh) {
 		run_judge_rows(r);
 		r->result->blocks = r->blocks;
+		/* a large run may take long to judge: a tenth of the time at most goes into that */
+		double took = now() - t;
+		r->next_refresh = t + fmax(0.05, 10 * took);
+	}
+	if (look) {
 		r->next_look = r->blocks * 1.1 + 1;
 		if (run_judge_precise(r)) {
 			finish(r, "precision reached");
@@ -442,27 +553,38 @@ static void end_block(struct run *r, struct error *err)
 		begin_block(r, err);
 }
 
-static struct run_track *find_track(struct run_abi *a, uint32_t variant, bool for_size)
+/* Variants are a user's code and may write into the socket: an answer that is not exactly what was asked for ends the run. */
+static void refuse_answer(struct run *r, const struct protocol_head *head, struct error *err)
 {
-	for (size_t k = 0; k < a->track_count; k++) {
-		struct run_track *t = &a->tracks[k];
-		if (t->variant == variant && t->role != RUN_AGAIN && (for_size ? !t->unroll : !t->checked))
-			return t;
-	}
-	return NULL;
+	error_set(err, ERROR_INTERNAL,
+		  "a worker gave an answer that was not asked for (type %u, %u bytes): does a variant write to descriptor %d?",
+		  head->type, head->size, PROTOCOL_FD);
+	fail(r, err);
 }
 
-static void on_samples(struct run *r, struct run_abi *a, const uint8_t *body, size_t size, struct error *err)
+static void on_samples(struct run *r, struct run_abi *a, const struct protocol_head *head, const uint8_t *body,
+		       struct error *err)
 {
-	struct protocol_samples head;
-	if (size < sizeof head)
-		goto bad;
-	memcpy(&head, body, sizeof head);
-	if (head.entries != r->entry_count || head.rounds > RUN_ROUNDS_ONCE ||
-	    size != sizeof head + 8ul * head.entries * head.rounds)
-		goto bad;
-	run_judge_block(r, a->program.abi, &head, (const uint32_t *)(const void *)(body + sizeof head));
-	r->result->rounds = head.rounds;
+	struct protocol_samples samples;
+	if (head->size < sizeof samples) {
+		refuse_answer(r, head, err);
+		return;
+	}
+	memcpy(&samples, body, sizeof samples);
+	if (samples.entries != a->entry_count || samples.rounds != block_rounds(r) ||
+	    head->size != sizeof samples + 2 * sizeof(uint32_t) * samples.entries * samples.rounds) {
+		refuse_answer(r, head, err);
+		return;
+	}
+	struct protocol_samples *copy = realloc(a->samples, head->size);
+	if (!copy) {
+		out_of_memory(err);
+		fail(r, err);
+		return;
+	}
+	memcpy(copy, body, head->size);
+	a->samples = copy;
+	r->result->rounds = samples.rounds;
 	a->blocks_of_worker++;
 	a->waiting = RUN_READY;
 	r->todo &= ~(1u << a->program.abi);
@@ -470,18 +592,30 @@ static void on_samples(struct run *r, struct run_abi *a, const uint8_t *body, si
 		begin_turn(r, err);
 	else
 		end_block(r, err);
-	return;
-bad:
-	error_set(err, ERROR_INTERNAL, "a worker's answer has the wrong size");
-	fail(r, err);
 }
 
 static void on_message(struct run *r, struct run_abi *a, const struct protocol_head *head, const uint8_t *body,
 		       struct error *err)
 {
+	static const uint32_t expected[] = {[RUN_NOTHING] = 0,
+					    [RUN_STARTING] = PROTOCOL_READY,
+					    [RUN_WAIT_CHECK] = PROTOCOL_CHECKED,
+					    [RUN_WAIT_SIZE] = PROTOCOL_SIZED,
+					    [RUN_WAIT_BLOCK] = PROTOCOL_SAMPLES,
+					    [RUN_READY] = 0};
 	struct protocol_checked checked;
 	struct protocol_sized sized;
 	struct run_track *t;
+	if (head->type == PROTOCOL_FAILED) {
+		error_set(err, ERROR_INTERNAL, "worker: %.*s", (int)(head->size < 256 ? head->size : 256),
+			  (const char *)body);
+		fail(r, err);
+		return;
+	}
+	if (head->type != expected[a->waiting]) {
+		refuse_answer(r, head, err);
+		return;
+	}
 	switch (head->type) {
 	case PROTOCOL_READY:
 		if (r->phase == RUN_MEASURING) {
@@ -495,32 +629,32 @@ static void on_message(struct run *r, struct run_abi *a, const struct protocol_h
 		if (head->size != sizeof checked)
 			break;
 		memcpy(&checked, body, sizeof checked);
-		if ((t = find_track(a, checked.variant, false)))
-			judge_check(r, t, &checked);
-		if (all_answered(a))
+		t = answered_track(a, checked.variant);
+		if (!t || !checked.iterations)
+			break;
+		judge_check(r, a, t, &checked);
+		if (a->answered == a->asked_count)
 			next_preparation(r, err);
 		return;
 	case PROTOCOL_SIZED:
 		if (head->size != sizeof sized)
 			break;
 		memcpy(&sized, body, sizeof sized);
-		if ((t = find_track(a, sized.variant, true)))
-			t->unroll = sized.unroll ? sized.unroll : 1;
-		if (all_answered(a))
+		t = answered_track(a, sized.variant);
+		if (!t || !sized.unroll || sized.unroll > RUN_UNROLL_MOST)
+			break;
+		t->unroll = sized.unroll;
+		t->seconds = fmin((double)sized.ticks / r->host.tsc_hz, RUN_DEADLINE_MS / 1000.0);
+		if (a->answered == a->asked_count)
 			next_preparation(r, err);
 		return;
 	case PROTOCOL_SAMPLES:
-		on_samples(r, a, body, head->size, err);
-		return;
-	case PROTOCOL_FAILED:
-		error_set(err, ERROR_INTERNAL, "worker: %.*s", (int)head->size, (const char *)body);
-		fail(r, err);
+		on_samples(r, a, head, body, err);
 		return;
 	default:
 		break;
 	}
-	error_set(err, ERROR_INTERNAL, "a worker gave an answer that this engine does not know (type %u)", head->type);
-	fail(r, err);
+	refuse_answer(r, head, err);
 }
 
 /* A worker is gone: the variant that it was running is to blame; the rest goes on with a new one. */
@@ -531,23 +665,30 @@ static void on_death(struct run *r, struct run_abi *a, bool late, struct error *
 	worker_free(a->worker);
 	a->worker = NULL;
 	bool blamed = false;
+	for (size_t k = 0; k < a->track_count && doing == PROTOCOL_QUIET; k++)
+		if (a->tracks[k].variant == end.last.variant && is_unchecked(&a->tracks[k]))
+			blamed = a->tracks[k].bare = true;
 	if (doing == PROTOCOL_CHECKING || doing == PROTOCOL_SIZING || doing == PROTOCOL_SAMPLING) {
 		for (size_t k = 0; k < a->track_count; k++) {
 			struct run_track *t = &a->tracks[k];
 			if (t->variant != end.last.variant || t->dead)
 				continue;
 			if (t->role == RUN_ROW || t->role == RUN_AGAIN || t->role == RUN_BASELINE) {
-				bury_dead(r, a, t, &end, late);
+				bury_dead(r, a, t, t, &end, late);
 				blamed = true;
 			}
 			/* a baseline that dies takes the rows that need it with it */
 			for (size_t i = 0; t->role == RUN_BASELINE && i < a->track_count; i++)
 				if (a->tracks[i].baseline == (long)k && !a->tracks[i].dead)
-					bury_dead(r, a, &a->tracks[i], &end, late);
+					bury_dead(r, a, &a->tracks[i], t, &end, late);
 		}
 	}
 	if (!blamed) {
-		if (end.last.signal)
+		if (late)
+			error_set(err, ERROR_INTERNAL, "a worker does not answer");
+		else if (end.closed)
+			error_set(err, ERROR_INTERNAL, "a worker closed its connection, or something else wrote to it");
+		else if (end.last.signal)
 			error_set(err, ERROR_INTERNAL, "a worker died by signal %u at 0x%llx outside any variant",
 				  end.last.signal, (unsigned long long)end.last.pc);
 		else
@@ -559,6 +700,7 @@ static void on_death(struct run *r, struct run_abi *a, bool late, struct error *
 	a->waiting = RUN_NOTHING;
 	if (r->phase == RUN_MEASURING) {
 		a->used = has_rows(a);
+		run_plan_bases(r);
 		if (a->used && (a->again < 0 || a->tracks[a->again].dead))
 			choose_again(r, a);
 		/* the block on now is measured anew, for all */
@@ -591,6 +733,9 @@ static int begin(struct run *r, struct error *err)
 	result->precision_cycles = spec->precision_cycles;
 	result->precision_share = spec->precision_share;
 	result->excluded = spec->variants->excluded;
+	result->curve = spec->experiment->curve;
+	result->report_count = spec->experiment->report_count;
+	result->report_seconds = spec->experiment->report_seconds;
 	result->host = host_json(&r->host, spec->probes);
 	int rc = run_plan_rows(r, err);
 	for (enum experiment_abi i = 0; !rc && i < EXPERIMENT_ABIS; i++)
@@ -623,6 +768,8 @@ int run_start(const struct run_spec *spec, struct run **out, struct error *err)
 		return error_set(err, ERROR_ABSENT, "nothing that was asked for is possible on this machine");
 	}
 	next_preparation(r, err);
+	if (r->failure.code)
+		finish(r, "%s", r->failure.text);
 	return r->failure.code;
 }
 
@@ -655,7 +802,11 @@ int run_step(struct run *r, struct error *err)
 		const void *body;
 		int got = worker_receive(a->worker, &head, &body);
 		if (got > 0) {
+			bool block = head.type == PROTOCOL_SAMPLES;
 			on_message(r, a, &head, body, &local);
+			/* However fast answers come, the caller has a turn after every block. */
+			if (block && r->phase != RUN_DONE)
+				return 1;
 		} else if (got < 0) {
 			on_death(r, a, false, &local);
 		} else if (now() > r->deadline) {
@@ -666,10 +817,8 @@ int run_step(struct run *r, struct error *err)
 		}
 	}
 	if (r->failure.code) {
-		if (!r->result->stop_reason) {
+		if (!r->result->stop_reason)
 			finish(r, "%s", r->failure.text);
-			r->result->trusted = false;
-		}
 		return error_set(err, r->failure.code, "%s", r->failure.text);
 	}
 	return 0;
@@ -692,8 +841,9 @@ double run_progress(const struct run *r, double *seconds_left)
 		share = 1;
 	share = fmin(share, 1);
 	if (seconds_left)
-		*seconds_left = share > 0.01 ? fmin(spent / share - spent, r->spec.time_limit - spent)
-					     : r->spec.time_limit;
+		*seconds_left = r->phase == RUN_DONE ? 0
+				: share > 0.01	     ? fmax(0, fmin(spent / share - spent, r->spec.time_limit - spent))
+						     : r->spec.time_limit;
 	return share;
 }
 
@@ -722,9 +872,10 @@ void run_free(struct run *r)
 			free(a->tracks[k].spread);
 		}
 		free(a->tracks);
+		free(a->entry_track);
+		free(a->samples);
 	}
 	result_run_free(r->result);
-	free(r->entry_track);
 	free(r);
 }
 

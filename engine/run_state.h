@@ -8,6 +8,7 @@
 #include "worker.h"
 
 enum {
+	RUN_RULER_ADDS = 100,
 	RUN_ROUNDS = 20,         /* of a block */
 	RUN_ROUNDS_ONCE = 60,    /* of a block of single shots: each is one iteration */
 	RUN_BLOCKS_A_WORKER = 8, /* then a new process, for fresh physical pages */
@@ -16,6 +17,8 @@ enum {
 	RUN_BLOCKS_LEAST = 24,   /* before precision is looked at */
 	RUN_BLOCKS_MOST = 4096,
 	RUN_DEADLINE_MS = 2000,  /* a variant that takes longer hangs */
+	RUN_ASKED = 64,          /* variants of one CHECK or SIZE */
+	RUN_UNROLL_MOST = 1 << 20,
 };
 
 /* What one entry of a block is for. */
@@ -39,6 +42,9 @@ struct run_track {
 	uint32_t unroll;   /* 0: not yet known */
 	bool checked, dead;
 	bool footprint;    /* put down */
+	bool bare;         /* not tried with the footprint: it uses %es, or died of it */
+	bool once;         /* single shots */
+	double seconds;    /* that 2U iterations take longer than U */
 	uint64_t kept, interrupted, fenced;
 	double *ticks;     /* per iteration, baseline not taken off; one a block, NAN where too few samples were kept */
 	double *spread;    /* standard error of that */
@@ -52,7 +58,14 @@ struct run_abi {
 	size_t track_count;
 	long ruler, ten, eleven, imul, again; /* indices of tracks */
 	struct worker *worker;
+	uint32_t ldt_data, ldt_code; /* descriptors that its variants want */
+	bool guarded; /* the process that answers is one for checks */
 	uint32_t workers_started, blocks_of_worker;
+	uint32_t asked[RUN_ASKED]; /* the CHECK or SIZE on now: tracks, in order */
+	uint32_t asked_count, answered;
+	uint32_t *entry_track;     /* the block on now: tracks, in order */
+	size_t entry_count;
+	struct protocol_samples *samples; /* its answer: nothing counts before all ABIs have delivered */
 	enum { RUN_NOTHING, RUN_STARTING, RUN_WAIT_CHECK, RUN_WAIT_SIZE, RUN_WAIT_BLOCK, RUN_READY } waiting;
 };
 
@@ -64,12 +77,11 @@ struct run {
 	enum { RUN_PREPARING, RUN_MEASURING, RUN_DONE } phase;
 	int now;                 /* the ABI whose turn it is; -1: none */
 	unsigned todo;           /* ABIs still to deliver the block on now, a bit mask */
-	uint32_t *entry_track;   /* the block on now: tracks, in order */
-	size_t entry_count;
 	uint32_t blocks;         /* complete */
 	uint64_t random;
 	double started, deadline, measure_from; /* monotonic seconds */
-	double next_look;        /* number of blocks at which intervals are looked at again */
+	double next_look;        /* number of blocks at which precision is looked at again */
+	double next_refresh;     /* when intervals are refreshed again */
 	double fraction;
 	bool stop;
 	struct error failure;
@@ -84,7 +96,7 @@ int run_plan_abi(struct run *r, enum experiment_abi abi, struct error *err);
 void run_plan_bases(struct run *r);                    /* bases that turned out not to exist */
 
 /* run_judge.c */
-void run_judge_block(struct run *r, enum experiment_abi abi, const struct protocol_samples *head, const uint32_t *samples);
+void run_judge_block(struct run *r, enum experiment_abi abi); /* the samples that it has delivered */
 void run_judge_rows(struct run *r);     /* intervals, comparisons */
 void run_judge_controls(struct run *r); /* controls and whether the run is trusted; then verdicts */
 bool run_judge_precise(struct run *r);  /* what was asked for is narrow enough; sets fraction */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Line numbers that the assembler reports: LINES * snippet + line; snippet 0 is the setup. */
 enum { LINES = 100000, MOST = 64 };
@@ -14,9 +15,13 @@ static int refuse(const char *text, size_t number, struct error *err)
 	static const char *const words[] = {".macro", ".endm", ".section", ".pushsection", ".popsection", ".text",
 					    ".data",  ".bss",  ".purgem",  ".end",         ".altmacro",   ".code16",
 					    ".code32", ".code64", ".previous", ".subsection"};
+	const char *comment = strstr(text, "/*");
+	if (comment && !strstr(comment + 2, "*/"))
+		return number ? error_set(err, ERROR_INPUT, "snippet %zu: a comment does not end", number)
+			      : error_set(err, ERROR_INPUT, "--setup: a comment does not end");
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
 		size_t n = strlen(words[i]);
-		for (const char *p = strstr(text, words[i]); p; p = strstr(p + 1, words[i])) {
+		for (const char *p = strcasestr(text, words[i]); p; p = strcasestr(p + 1, words[i])) {
 			bool start = p == text || (!isalnum((unsigned char)p[-1]) && p[-1] != '_' && p[-1] != '.');
 			if (start && !isalnum((unsigned char)p[n]) && p[n] != '_')
 				return number ? error_set(err, ERROR_INPUT,
@@ -40,9 +45,9 @@ static bool enters_kernel(const char *text)
 {
 	static const char *const words[] = {"syscall", "sysenter", "int", "int3"};
 	for (const char *p = text; *p;) {
-		size_t n = strcspn(p, " \t\n;");
+		size_t n = strcspn(p, " \t\n;:");
 		for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-			if (n == strlen(words[i]) && !strncmp(p, words[i], n))
+			if (n == strlen(words[i]) && !strncasecmp(p, words[i], n))
 				return true;
 		p += n + (p[n] != '\0');
 	}
@@ -69,7 +74,7 @@ int snippet_experiment(const char *const *snippets, size_t n, const char *setup,
 {
 	char *text = NULL, name[32];
 	size_t size = 0;
-	bool loop = false;
+	bool loop = false; /* one has been written */
 	int rc;
 	if (!n || n > MOST)
 		return error_set(err, ERROR_INPUT, "asm takes 1 to %d snippets", MOST);
@@ -78,8 +83,6 @@ int snippet_experiment(const char *const *snippets, size_t n, const char *setup,
 	for (size_t i = 0; i < n; i++)
 		if ((rc = refuse(snippets[i], i + 1, err)))
 			return rc;
-	for (size_t i = 0; i < n; i++)
-		loop |= enters_kernel(snippets[i]);
 	FILE *f = open_memstream(&text, &size);
 	if (!f)
 		return error_set(err, ERROR_INTERNAL, "out of memory");
@@ -89,7 +92,13 @@ int snippet_experiment(const char *const *snippets, size_t n, const char *setup,
 	fputs("\n#: default code=", f);
 	for (size_t i = 0; i < n; i++)
 		fprintf(f, "%ss%zu", i ? "," : "", i + 1);
-	fprintf(f, "\n#: repeat %s\n", loop ? "loop" : "unroll");
+	for (size_t i = 0; i < n; i++) {
+		if (!enters_kernel(snippets[i]))
+			continue;
+		fprintf(f, loop ? ",s%zu" : "\n#: repeat code=s%zu", i + 1);
+		loop = true;
+	}
+	fputs(loop ? " loop\n" : "\n", f);
 	for (size_t i = 0; i < n; i++)
 		write_note(f, i + 1, snippets[i]);
 	if (setup)
@@ -135,9 +144,22 @@ void snippet_explain(struct error *err)
 				snprintf(head, sizeof head, "--setup: ");
 			else
 				snprintf(head, sizeof head, "snippet %lu: ", number / LINES);
+		} else if (!strncmp(line, "asm: ", 5)) {
+			/* found when all was assembled, and without a line */
+			const char *code = strstr(line, " code=s");
+			if (strstr(line, " (in setup, "))
+				snprintf(head, sizeof head, "--setup: ");
+			else if (code && sscanf(code, " code=s%lu", &number) == 1)
+				snprintf(head, sizeof head, "snippet %lu: ", number);
+			if (*head)
+				rest = line + 5;
 		}
 		/* "(in abi=... code=s2)" says nothing that the head does not */
 		in = strstr(rest, " (in abi=");
+		if (!in)
+			in = strstr(rest, " (in body, abi=");
+		if (!in)
+			in = strstr(rest, " (in setup, abi=");
 		int length = in ? (int)(in - rest) : (int)strlen(rest);
 		int n = snprintf(err->text + used, left, "%s%s%.*s", used ? "\n" : "", head, length, rest);
 		used += n < 0 ? 0 : (size_t)n < left ? (size_t)n : left - 1;

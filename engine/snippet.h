@@ -7,7 +7,7 @@
 #include "experiment.h"
 
 /* An experiment named "asm" with one factor, code, whose levels s1, s2, ... are the snippets in order (1 to 64); setup (or NULL)
- * is assembled before each. Both ABIs. Where one of them enters the kernel all are looped, else unrolled. A snippet is assembler text: instructions separated by ';' or newlines. ERROR_INPUT: none, too many, or one with a
+ * is assembled before each. Both ABIs. One that enters the kernel is looped, the others are unrolled. A snippet is assembler text: instructions separated by ';' or newlines. ERROR_INPUT: none, too many, or one with a
  * ".macro", ".endm" or section directive, which would end up outside its frame. */
 int snippet_experiment(const char *const *snippets, size_t n, const char *setup, struct experiment **out, struct error *err);
 

@@ -448,11 +448,13 @@ void stats_holm(const double *p, double *adjusted, size_t m)
 	scratch_drop(&s);
 }
 
-double stats_detectable(double half_width, double confidence, double alpha, double power)
+double stats_detectable(double half_width, size_t n, double confidence, double alpha, double power)
 {
-	double seen = gsl_cdf_ugaussian_Qinv(alpha / 2) + gsl_cdf_ugaussian_Pinv(power);
+	double z = gsl_cdf_ugaussian_Qinv(alpha / 2);
+	double seen = z + gsl_cdf_ugaussian_Pinv(power);
+	double few = n ? fmax(0, 0.53 * z * z - 3.6) / (double)n : 0;
 
-	return half_width * seen / gsl_cdf_ugaussian_Pinv((1 + confidence) / 2);
+	return half_width * seen / gsl_cdf_ugaussian_Pinv((1 + confidence) / 2) * (1 + few);
 }
 
 static struct stats_mode mode_of(const double *v, size_t count)

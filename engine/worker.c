@@ -231,7 +231,7 @@ static int fill(struct worker *w)
 	size_t room = 65536;
 	if (w->in.size >= sizeof head) {
 		memcpy(&head, w->in.at, sizeof head);
-		if (head.size <= PROTOCOL_MAX_MESSAGE && sizeof head + head.size > w->in.size)
+		if (sizeof head + head.size > w->in.size)
 			room = sizeof head + head.size - w->in.size;
 	}
 	if (w->in.capacity - w->in.size < room) {
@@ -250,7 +250,8 @@ static int fill(struct worker *w)
 	return n > 0 ? 1 : n < 0 && errno == EAGAIN ? 0 : -1;
 }
 
-static bool whole(struct worker *w, struct protocol_head *head)
+/* *head is filled as soon as it is there. */
+static bool whole(const struct worker *w, struct protocol_head *head)
 {
 	if (w->in.size < sizeof *head)
 		return false;
@@ -268,14 +269,11 @@ int worker_receive(struct worker *w, struct protocol_head *head, const void **bo
 	/* an error here shows as an end of file below */
 	flush(w);
 	while (!whole(w, head)) {
+		if (w->in.size >= sizeof *head && head->size > PROTOCOL_MAX_MESSAGE)
+			return -1; /* not one of ours: a variant wrote into the socket */
 		int r = fill(w);
 		if (r <= 0)
 			return r;
-		if (w->in.size >= sizeof *head) {
-			memcpy(head, w->in.at, sizeof *head);
-			if (head->size > PROTOCOL_MAX_MESSAGE)
-				return -1; /* not one of ours: a variant wrote into the socket */
-		}
 	}
 	*body = w->in.at + sizeof *head;
 	w->taken = sizeof *head + head->size;
@@ -292,28 +290,52 @@ static void reap(struct worker *w)
 	w->reaped = true;
 }
 
+/* Children that a variant has put into a session of their own are not in the group. They are known as long as the worker lives. */
+static void kill_children(pid_t pid)
+{
+	char path[64];
+	pid_t child;
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return; /* a kernel without CONFIG_PROC_CHILDREN */
+	while (fscanf(f, "%d", &child) == 1)
+		kill(child, SIGKILL);
+	fclose(f);
+}
+
 void worker_kill(struct worker *w)
 {
 	if (w->pid <= 0 || w->reaped)
 		return;
+	kill(w->pid, SIGSTOP); /* so that no more are born */
+	kill_children(w->pid);
 	/* the group first: it exists as long as the unreaped leader does */
 	kill(-w->pid, SIGKILL);
 	kill(w->pid, SIGKILL);
 	reap(w);
 }
 
+/* It has ended, or ends within some milliseconds; not reaped, so that its group still exists. */
+static bool ends_itself(const struct worker *w)
+{
+	siginfo_t info = {0};
+	for (int i = 0; i < 5; i++) {
+		if (waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid)
+			return true;
+		poll(NULL, 0, 1);
+	}
+	return false;
+}
+
 struct worker_end worker_end(struct worker *w)
 {
-	/* It has closed its end, so it is on its way out; children of variants may still hold the group. */
-	struct worker_end end = {0};
-	if (w->pid > 0 && !w->reaped) {
-		for (int i = 0; i < 100 && waitpid(w->pid, &w->wait_status, WNOHANG) == 0; i++)
-			poll(NULL, 0, 1);
-		kill(-w->pid, SIGKILL);
-		if (waitpid(w->pid, &w->wait_status, WNOHANG) == 0)
-			reap(w);
-		w->reaped = true;
-	}
+	/* A process closes its socket last on its way out, so there is next to nothing to wait for, unless it has only closed the
+	 * socket; and one that is on its way out keeps the status it has, SIGKILL or not. Children of variants may still hold the
+	 * group. */
+	struct worker_end end = {.closed = w->pid > 0 && !w->reaped && !ends_itself(w)};
+	worker_kill(w);
+	end.closed &= WIFSIGNALED(w->wait_status) && WTERMSIG(w->wait_status) == SIGKILL;
 	end.status = WIFSIGNALED(w->wait_status) ? -WTERMSIG(w->wait_status) : WEXITSTATUS(w->wait_status);
 	end.last = *w->status;
 	return end;

@@ -5,6 +5,7 @@
 #ifndef ENGINE_WORKER_H
 #define ENGINE_WORKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "error.h"
@@ -38,6 +39,7 @@ int worker_receive(struct worker *w, struct protocol_head *head, const void **bo
 /* How it ended (after worker_receive gave -1, or worker_kill): exit status, or signal as a negative number; and its last words. */
 struct worker_end {
 	int status;
+	bool closed; /* it had not ended, but its end of the socket was closed or what came was no message; it is killed now */
 	struct protocol_status last;
 };
 struct worker_end worker_end(struct worker *w);

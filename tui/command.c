@@ -10,6 +10,8 @@
 
 #include "engine/nearest.h"
 #include "tui/command_archive.h"
+#include "tui/command_claim.h"
+#include "tui/command_published.h"
 #include "tui/command_run.h"
 #include "tui/command_session.h"
 #include "tui/command_show.h"
@@ -64,10 +66,10 @@ const struct command command_table[] = {
         },
         {
                 .name = "list",
-                .synopsis = "[experiments | runs [FILTER]]",
-                .help = "List the experiments, or the runs that are kept.",
-                .details = "Experiments are listed by group; a file that has an error is told on "
-                           "standard error.\n"
+                .synopsis = "[experiments | claims | runs [FILTER]]",
+                .help = "List the experiments, the claims, or the runs that are kept.",
+                .details = "Experiments are listed by group, claims by number; a file that has an "
+                           "error is told on standard error.\n"
                            "Runs are listed newest first: all, or those whose experiment is FILTER "
                            "or whose command contains it.",
                 .example = "list runs segreg --limit 5",
@@ -78,18 +80,57 @@ const struct command command_table[] = {
         },
         {
                 .name = "show",
-                .synopsis = "EXPERIMENT | RUN",
-                .help = "Show an experiment's documentation and source, or a run that is kept.",
+                .synopsis = "EXPERIMENT | CLAIM | RUN",
+                .help = "Show an experiment's documentation and source, a claim, or a run that "
+                        "is kept.",
                 .details = "For an experiment: what it measures, its factors and levels, why a "
                            "level does not exist on this "
-                           "machine, and its source. For the number of a run, or last: its table, "
-                           "as it was printed.",
+                           "machine, and its source. For a claim: the statement, who made it, what "
+                           "tests it, the published figures. For the number of a run, or last: "
+                           "its table, as it was printed.",
                 .example = "show segreg",
                 .options = B(FORMAT) | B(QUIET) | B(EXPLAIN) | B(ARCHIVE),
                 .least = 1,
                 .most = 1,
                 .words = COMMAND_WORDS_SHOW,
                 .call = command_show_name,
+        },
+        {
+                .name = "verify",
+                .synopsis = "[CLAIM]...",
+                .help = "Test published claims on this machine.",
+                .details =
+                        "Measures each claim's run (claims with the same run share one) and says "
+                        "whether the claim holds, fails, is not decided, or is not testable here, "
+                        "with the figures and what was wanted of them. The time and precision of "
+                        "a run are those the claim gives, else 0.8 and 0.02,0.05%, unless they "
+                        "are given here.\n"
+                        "The exit status is 1 if a claim fails. A run that is not trusted "
+                        "decides nothing.",
+                .example = "verify --all",
+                .options = B(FORMAT) | B(QUIET) | B(CPU) | B(TIME) | B(PRECISION) | B(SEED) |
+                           B(ARCHIVE) | B(NO_ARCHIVE) | B(ALL),
+                .most = COMMAND_ANY,
+                .words = COMMAND_WORDS_CLAIMS,
+                .call = command_claim_verify,
+        },
+        {
+                .name = "published",
+                .synopsis = "[TABLE]",
+                .help = "Print published figures beside this machine's.",
+                .details =
+                        "Measures the run that the table names, and prints what was published with "
+                        "what this machine needs for the same, each in the unit of the table; no "
+                        "unit is turned into another by a clock rate that was only printed. "
+                        "Tables of figures that a program cannot measure again are context and "
+                        "say so.\n"
+                        "Without TABLE: list them; nothing is measured.",
+                .example = "published segreg",
+                .options = B(FORMAT) | B(QUIET) | B(CPU) | B(TIME) | B(PRECISION) | B(SEED) |
+                           B(ARCHIVE) | B(NO_ARCHIVE),
+                .most = 1,
+                .words = COMMAND_WORDS_TABLE,
+                .call = command_published,
         },
         {
                 .name = "listing",

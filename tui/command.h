@@ -39,9 +39,11 @@ struct command_call {
 enum command_words {
 	COMMAND_WORDS_NONE,
 	COMMAND_WORDS_SELECTION, /* an experiment, then factor=level,... */
-	COMMAND_WORDS_LIST,      /* experiments or runs; then an experiment */
-	COMMAND_WORDS_SHOW,      /* an experiment or a run */
-	COMMAND_WORDS_RUN_FILE,  /* a run, then a file */
+	COMMAND_WORDS_LIST,      /* experiments, claims or runs; then an experiment */
+	COMMAND_WORDS_SHOW,      /* an experiment, a claim or a run */
+	COMMAND_WORDS_CLAIMS,
+	COMMAND_WORDS_TABLE,    /* a published table */
+	COMMAND_WORDS_RUN_FILE, /* a run, then a file */
 	COMMAND_WORDS_RUNS,
 	COMMAND_WORDS_FILE,
 	COMMAND_WORDS_SET,  /* an option, then its value */

@@ -23,7 +23,7 @@
 static const double run_precision_cycles = 0.1, run_precision_share = 0.005,
                     run_precision_share_against = 0.0005;
 
-/* All that one command that measures holds. */
+/* All that one measurement holds. */
 struct measurement {
 	struct command_call *call;
 	const struct experiment *experiment;
@@ -33,18 +33,9 @@ struct measurement {
 	struct host host;
 	struct host_probes probes;
 	struct archive *archive;
-	struct error not_kept; /* why the archive cannot take the run; told at the end */
 	FILE *raw;
-	enum error_code code; /* the worst there was */
+	struct command_run_outcome *out;
 };
-
-/* Tells a message now and remembers its code: a run goes on after many of them. */
-static void measurement_tell(struct measurement *m, enum error_code code, const char *text)
-{
-	if (text[0])
-		command_say(m->call->session, "%s", text);
-	m->code = error_worse(m->code, code);
-}
 
 /* Between commas, quoted where it must be. */
 static void raw_text(FILE *f, const char *text)
@@ -85,11 +76,9 @@ static int raw_open(struct measurement *m, struct error *err)
 
 static void raw_close(struct measurement *m)
 {
-	struct error err;
-
-	if (m->raw &&
-	    file_close("--raw", m->call->values.text[OPTION_RAW], m->raw, ERROR_NOT_KEPT, &err))
-		measurement_tell(m, ERROR_NOT_KEPT, err.text);
+	if (m->raw)
+		file_close("--raw", m->call->values.text[OPTION_RAW], m->raw, ERROR_NOT_KEPT,
+		           &m->out->raw_lost);
 	m->raw = NULL;
 }
 
@@ -102,8 +91,8 @@ static void archive_prepare(struct measurement *m)
 
 	if (v->no_archive)
 		return;
-	if (command_archive_path(v, &path, &m->not_kept) == ERROR_NONE)
-		archive_open(path, true, &m->archive, &m->not_kept);
+	if (command_archive_path(v, &path, &m->out->not_kept) == ERROR_NONE)
+		archive_open(path, true, &m->archive, &m->out->not_kept);
 	free(path);
 }
 
@@ -127,8 +116,8 @@ static void archive_keep(struct measurement *m, struct result_run *result)
 		return;
 	record = record_write(result);
 	if (!record)
-		error_set(&m->not_kept, ERROR_NOT_KEPT, "no memory for the run's record");
-	else if (archive_add(m->archive, &entry, record, &id, &m->not_kept) == ERROR_NONE)
+		error_set(&m->out->not_kept, ERROR_NOT_KEPT, "no memory for the run's record");
+	else if (archive_add(m->archive, &entry, record, &id, &m->out->not_kept) == ERROR_NONE)
 		snprintf(result->id, sizeof(result->id), "%" PRId64, id);
 	free(record);
 }
@@ -191,57 +180,12 @@ static size_t result_count(const struct result_run *result, enum result_state st
 	return n;
 }
 
-/* What the exit status has to tell about a result, and the words for it. */
-static void result_judge(struct measurement *m, const struct result_run *result)
-{
-	size_t measured = result_count(result, RESULT_MEASURED);
-	char *text = NULL;
-
-	if (result->cut_short) {
-		measurement_tell(m, ERROR_STOPPED, "stopped: what was complete is shown");
-	} else if (measured == 0 && result->row_count > 0) {
-		bool absent = result_count(result, RESULT_ABSENT) == result->row_count;
-
-		measurement_tell(m, absent ? ERROR_ABSENT : ERROR_INPUT,
-		                 absent ? "nothing that was asked for is possible on this machine; "
-		                          "each row says why"
-		                        : "no variant could be measured; each row says why");
-		return;
-	}
-	if (!result->trusted && measured > 0) {
-		text = memory_format("this run is not trusted: %s",
-		                     result->not_trusted_why ? result->not_trusted_why
-		                                             : "a control failed");
-		measurement_tell(m, ERROR_UNTRUSTED, text);
-		free(text);
-	}
-}
-
-static void result_print(const struct measurement *m, const struct result_run *result)
-{
-	const struct option_values *v = &m->call->values;
-	struct render_style style = render_style_for(stdout);
-
-	render_run(result, v->format, &style, stdout);
-	if (v->explain && v->format == RENDER_TEXT)
-		render_summary(result, &style, stdout);
-}
-
-/* Archive first, so that a run that ended is on disk before its rows are printed. */
-static void measurement_finish(struct measurement *m, struct result_run *result)
+/* Archive first, so that a run that ended is on disk before anything of it is printed. */
+static void measurement_finish(struct measurement *m)
 {
 	raw_close(m);
-	if (result_count(result, RESULT_MEASURED) > 0)
-		archive_keep(m, result);
-	result_print(m, result);
-	fflush(stdout);
-	result_judge(m, result);
-	if (m->not_kept.code) {
-		char *text = memory_format("the run is not kept: %s", m->not_kept.text);
-
-		measurement_tell(m, ERROR_NOT_KEPT, text);
-		free(text);
-	}
+	if (result_count(m->out->result, RESULT_MEASURED) > 0)
+		archive_keep(m, m->out->result);
 }
 
 static int measurement_drive(struct measurement *m, struct error *err)
@@ -249,34 +193,26 @@ static int measurement_drive(struct measurement *m, struct error *err)
 	struct progress progress;
 	struct run_spec spec;
 	struct run *run = NULL;
-	struct result_run *result;
 	int rc = spec_fill(m, &spec, err);
 
 	if (rc == ERROR_NONE)
 		rc = run_start(&spec, &run, err);
-	/* Where no variant is possible the rows stand and say why; measurement_finish tells that.
-	 */
-	if (rc == ERROR_ABSENT && run)
-		result_print(m, run_result(run));
-	if (rc) {
-		run_free(run);
-		return rc;
+	if (rc == ERROR_NONE) {
+		progress_begin(&progress, m->experiment->name, m->call->values.quiet);
+		rc = run_to_end(run, m->call->session->stop,
+		                m->call->values.format == RENDER_JSONL ? progress_tick_json
+		                                                       : progress_tick,
+		                &progress, err);
+		progress_end(&progress);
+		m->out->result = run_take(run);
+		if (m->out->result)
+			measurement_finish(m);
+	} else if (rc == ERROR_ABSENT && run) {
+		/* Where no variant is possible the rows stand and say why. */
+		m->out->result = run_take(run);
 	}
-	progress_begin(&progress, m->experiment->name, m->call->values.quiet);
-	rc = run_to_end(run, m->call->session->stop,
-	                m->call->values.format == RENDER_JSONL ? progress_tick_json : progress_tick,
-	                &progress, err);
-	progress_end(&progress);
-	if (rc)
-		measurement_tell(m, (enum error_code)rc, err->text);
-	result = run_take(run);
 	run_free(run);
-	if (result)
-		measurement_finish(m, result);
-	result_run_free(result);
-	if (err)
-		err->text[0] = '\0'; /* all has been told */
-	return m->code;
+	return rc;
 }
 
 static int measurement_prepare(struct measurement *m, const char *const *words, size_t n,
@@ -308,15 +244,17 @@ static int measurement_prepare(struct measurement *m, const char *const *words, 
 	return host_probe_run(&m->probes, err);
 }
 
-static int measurement_run(struct command_call *call, const struct experiment *x,
-                           const char *const *words, size_t n, const char *const *against,
-                           size_t against_count, struct error *err)
+int command_run_measure(struct command_call *call, const struct experiment *x,
+                        const char *const *words, size_t n, const char *const *against,
+                        size_t against_count, struct command_run_outcome *out, struct error *err)
 {
-	struct measurement m = {.call = call, .experiment = x};
+	struct measurement m = {.call = call, .experiment = x, .out = out};
 	cpu_set_t before;
 	bool moved;
-	int rc = measurement_prepare(&m, words, n, against, against_count, err);
+	int rc;
 
+	*out = (struct command_run_outcome){0};
+	rc = measurement_prepare(&m, words, n, against, against_count, err);
 	if (rc == ERROR_NONE) {
 		archive_prepare(&m);
 		moved = affinity_leave(m.host.cpu, &before);
@@ -333,6 +271,101 @@ static int measurement_run(struct command_call *call, const struct experiment *x
 	return rc;
 }
 
+static void result_print(const struct command_call *call, const struct result_run *result)
+{
+	const struct option_values *v = &call->values;
+	struct render_style style = render_style_for(stdout);
+
+	render_run(result, v->format, &style, stdout);
+	if (v->explain && v->format == RENDER_TEXT)
+		render_summary(result, &style, stdout);
+}
+
+/* What the exit status has to tell about a result, and the words for it: "" where the rows say
+ * enough. */
+static enum error_code result_judge(const struct result_run *result, char **text)
+{
+	size_t measured = result_count(result, RESULT_MEASURED);
+
+	if (result->cut_short) {
+		*text = memory_copy("stopped: what was complete is shown");
+		return ERROR_STOPPED;
+	}
+	if (measured == 0 && result->row_count > 0) {
+		bool absent = result_count(result, RESULT_ABSENT) == result->row_count;
+
+		*text = memory_copy(absent ? "nothing that was asked for is possible on this "
+		                             "machine; each row says why"
+		                           : "no variant could be measured; each row says why");
+		return absent ? ERROR_ABSENT : ERROR_INPUT;
+	}
+	*text = NULL;
+	return ERROR_NONE;
+}
+
+/* Tells a message now and gives the worse of its code and the one before: what went wrong is no
+ * reason not to show the rest. */
+static enum error_code run_tell(const struct command_call *call, enum error_code before,
+                                enum error_code code, const char *text)
+{
+	if (text && *text)
+		command_say(call->session, "%s", text);
+	return error_worse(before, code);
+}
+
+static enum error_code run_tell_outcome(const struct command_call *call,
+                                        const struct command_run_outcome *out)
+{
+	const struct result_run *result = out->result;
+	char *text;
+	enum error_code judged = result_judge(result, &text), code;
+
+	code = run_tell(call, ERROR_NONE, judged, text);
+	free(text);
+	if (!result->trusted && result_count(result, RESULT_MEASURED) > 0) {
+		text = memory_format("this run is not trusted: %s",
+		                     result->not_trusted_why ? result->not_trusted_why
+		                                             : "a control failed");
+		code = run_tell(call, code, ERROR_UNTRUSTED, text);
+		free(text);
+	}
+	if (out->not_kept.code) {
+		text = memory_format("the run is not kept: %s", out->not_kept.text);
+		code = run_tell(call, code, ERROR_NOT_KEPT, text);
+		free(text);
+	}
+	return code;
+}
+
+/* Measures, prints, tells. */
+static int run_show(struct command_call *call, const struct experiment *x, const char *const *words,
+                    size_t n, const char *const *against, size_t against_count, struct error *err)
+{
+	struct command_run_outcome out;
+	int rc = command_run_measure(call, x, words, n, against, against_count, &out, err);
+	enum error_code code = ERROR_NONE;
+
+	if (out.raw_lost.code)
+		code = run_tell(call, code, ERROR_NOT_KEPT, out.raw_lost.text);
+	if (rc == ERROR_INTERNAL && out.result)
+		code = run_tell(call, code, ERROR_INTERNAL, err->text);
+	if (out.result) {
+		result_print(call, out.result);
+		fflush(stdout);
+	}
+	/* A run without a result has one message, and one of nothing but absent rows the engine's:
+	 * the caller tells it. */
+	if (rc && !(rc == ERROR_INTERNAL && out.result)) {
+		result_run_free(out.result);
+		return rc;
+	}
+	code = error_worse(code, run_tell_outcome(call, &out));
+	result_run_free(out.result);
+	if (err)
+		err->text[0] = '\0'; /* all has been told */
+	return code;
+}
+
 int command_run_experiment(struct command_call *call, struct error *err)
 {
 	const struct option_values *v = &call->values;
@@ -341,8 +374,8 @@ int command_run_experiment(struct command_call *call, struct error *err)
 
 	if (rc)
 		return rc;
-	rc = measurement_run(call, x, call->words + 1, call->count - 1,
-	                     (const char *const *)v->against, v->against_count, err);
+	rc = run_show(call, x, call->words + 1, call->count - 1, (const char *const *)v->against,
+	              v->against_count, err);
 	experiment_free(x);
 	return rc;
 }
@@ -362,8 +395,8 @@ int command_run_snippets(struct command_call *call, struct error *err)
 	abi = memory_format("abi=%s", v->text[OPTION_ABI] ? v->text[OPTION_ABI]
 	                                                  : experiment_abi_name[EXPERIMENT_X86_64]);
 	/* Every snippet is a level, and all of them are asked for. */
-	rc = measurement_run(call, x, (const char *const[]){abi, "code=all"}, 2,
-	                     own ? (const char *const *)v->against : first, against_count, err);
+	rc = run_show(call, x, (const char *const[]){abi, "code=all"}, 2,
+	              own ? (const char *const *)v->against : first, against_count, err);
 	if (rc)
 		snippet_explain(err);
 	free(abi);

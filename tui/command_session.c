@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/claim.h"
 #include "engine/environment.h"
 #include "engine/experiment.h"
 #include "engine/host.h"
 #include "engine/nearest.h"
+#include "engine/published.h"
 #include "tui/memory.h"
 #include "tui/render_page.h"
 #include "tui/script.h"
@@ -246,6 +248,12 @@ static void help_tables(void)
 	for (size_t i = 0; i < experiment_key_count; i++)
 		printf("key\t%s\t%s\t%s\n", experiment_keys[i].name, experiment_keys[i].form,
 		       experiment_keys[i].help);
+	for (size_t i = 0; i < claim_key_count; i++)
+		printf("claim-key\t%s\t%s\t%s\n", claim_keys[i].name, claim_keys[i].form,
+		       claim_keys[i].help);
+	for (size_t i = 0; i < published_key_count; i++)
+		printf("table-key\t%s\t%s\t%s\n", published_keys[i].name, published_keys[i].form,
+		       published_keys[i].help);
 	for (size_t i = 0; i < HOST_CAPABILITIES; i++)
 		printf("capability\t%s\t%s\n", host_capabilities[i].name,
 		       host_capabilities[i].what);

@@ -6,12 +6,14 @@
 
 #include <jansson.h>
 
+#include "engine/claim.h"
 #include "engine/experiment.h"
 #include "engine/host.h"
 #include "engine/listing.h"
 #include "engine/nearest.h"
 #include "tui/code.h"
 #include "tui/command_archive.h"
+#include "tui/command_claim.h"
 #include "tui/memory.h"
 #include "tui/render.h"
 #include "tui/render_csv.h"
@@ -158,34 +160,57 @@ static int list_experiments(struct command_call *call, struct error *err)
 
 int command_show_list(struct command_call *call, struct error *err)
 {
-	static const char *const what[] = {"experiments", "runs"};
-	const char *word = call->count ? call->words[0] : what[0];
+	static const char *const what[] = {"experiments", "claims", "runs"};
+	enum { EXPERIMENTS, CLAIMS, RUNS, LISTS };
+	const char *word = call->count ? call->words[0] : what[EXPERIMENTS];
+	size_t list = 0;
 	int near;
 
-	if (strcmp(word, what[0]) == 0 && call->count < 2)
+	while (list < LISTS && strcmp(word, what[list]) != 0)
+		list++;
+	if (list < RUNS && call->count > 1)
+		return error_set(err, ERROR_INPUT, "list %s takes no filter", word);
+	if (list == EXPERIMENTS)
 		return list_experiments(call, err);
-	if (strcmp(word, what[0]) == 0)
-		return error_set(err, ERROR_INPUT, "list experiments takes no filter");
-	if (strcmp(word, what[1]) == 0)
+	if (list == CLAIMS)
+		return command_claim_list(call, err);
+	if (list == RUNS)
 		return command_archive_list(call, call->count > 1 ? call->words[1] : NULL, err);
-	near = nearest_name(word, what, 2);
+	near = nearest_name(word, what, LISTS);
 	if (near >= 0)
 		return error_set(err, ERROR_INPUT, "list: no list of %s; did you mean %s?", word,
 		                 what[near]);
-	return error_set(err, ERROR_INPUT, "list: no list of %s; there are experiments and runs",
-	                 word);
+	return error_set(err, ERROR_INPUT,
+	                 "list: no list of %s; there are experiments, claims and runs", word);
+}
+
+/* Neither an experiment nor a claim: the message offers whichever has a name like it. */
+static int show_unknown(const char *name, struct error *err)
+{
+	struct experiment *x;
+	struct claim *c;
+	struct error claim;
+	int rc = experiment_find(name, &x, err);
+
+	if (claim_find(name, &c, &claim) == ERROR_INPUT && strstr(claim.text, "did you mean") &&
+	    !strstr(err->text, "did you mean"))
+		return error_set(err, claim.code, "%s", claim.text);
+	return rc;
 }
 
 int command_show_name(struct command_call *call, struct error *err)
 {
+	const char *name = call->words[0];
 	struct experiment *x = NULL;
 	struct host_probes probes;
 	int64_t id;
 	int rc;
 
-	if (command_archive_names_run(call->words[0], &id))
+	if (command_archive_names_run(name, &id))
 		return command_archive_show(call, id, err);
-	rc = experiment_find(call->words[0], &x, err);
+	if (!experiment_exists(name))
+		return claim_exists(name) ? command_claim_show(call, err) : show_unknown(name, err);
+	rc = experiment_find(name, &x, err);
 	if (rc)
 		return rc;
 	rc = host_probe_run(&probes, err);

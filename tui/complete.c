@@ -49,6 +49,18 @@ static void complete_experiments(struct completion *c)
 		c->source->experiments(c->source->ctx, complete_add_from_source, c);
 }
 
+static void complete_claims(struct completion *c)
+{
+	if (c->source->claims)
+		c->source->claims(c->source->ctx, complete_add_from_source, c);
+}
+
+static void complete_tables(struct completion *c)
+{
+	if (c->source->tables)
+		c->source->tables(c->source->ctx, complete_add_from_source, c);
+}
+
 static void complete_runs(struct completion *c)
 {
 	complete_add(c, "last");
@@ -227,6 +239,7 @@ static void complete_words(struct completion *c)
 	case COMMAND_WORDS_LIST:
 		if (c->count == 0) {
 			complete_add(c, "experiments");
+			complete_add(c, "claims");
 			complete_add(c, "runs");
 		} else if (c->count == 1 && strcmp(c->words[0], "runs") == 0) {
 			complete_experiments(c);
@@ -235,8 +248,16 @@ static void complete_words(struct completion *c)
 	case COMMAND_WORDS_SHOW:
 		if (c->count == 0) {
 			complete_experiments(c);
+			complete_claims(c);
 			complete_runs(c);
 		}
+		break;
+	case COMMAND_WORDS_CLAIMS:
+		complete_claims(c);
+		break;
+	case COMMAND_WORDS_TABLE:
+		if (c->count == 0)
+			complete_tables(c);
 		break;
 	case COMMAND_WORDS_RUN_FILE:
 		if (c->count == 0)

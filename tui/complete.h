@@ -17,6 +17,9 @@ struct complete_source {
 	void (*experiments)(void *ctx, void (*add)(void *list, const char *name), void *list);
 	/* The experiment of that name, or NULL. It belongs to the source and lives as long. */
 	const struct experiment *(*experiment)(void *ctx, const char *name);
+	/* Adds the name of every claim, and of every published table. */
+	void (*claims)(void *ctx, void (*add)(void *list, const char *name), void *list);
+	void (*tables)(void *ctx, void (*add)(void *list, const char *name), void *list);
 	/* Adds the numbers of the runs that are kept. */
 	void (*runs)(void *ctx, void (*add)(void *list, const char *name), void *list);
 	void *ctx;

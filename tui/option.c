@@ -242,6 +242,7 @@ static int parse_setup(const char *text, struct option_values *v, struct error *
 	}
 OPTION_FLAG(quiet)
 OPTION_FLAG(explain)
+OPTION_FLAG(all)
 OPTION_FLAG(keep_going)
 OPTION_FLAG(prompt)
 OPTION_FLAG(help)
@@ -378,6 +379,13 @@ const struct option_info option_table[OPTIONS] = {
                         .help = "List at most N runs, the newest first; 0 lists all.",
                         .parse = parse_limit,
                 },
+        [OPTION_ALL] =
+                {
+                        .name = "all",
+                        .kind = OPTION_COMMAND,
+                        .help = "Verify every claim.",
+                        .parse = parse_all,
+                },
         [OPTION_KEEP_GOING] =
                 {
                         .name = "keep-going",
@@ -487,6 +495,9 @@ void option_unset(struct option_values *v, enum option_id id)
 		break;
 	case OPTION_LIMIT:
 		v->limit = fresh.limit;
+		break;
+	case OPTION_ALL:
+		v->all = false;
 		break;
 	case OPTION_KEEP_GOING:
 		v->keep_going = false;

@@ -28,6 +28,7 @@ enum option_id {
 	OPTION_ABI,
 	OPTION_SETUP,
 	OPTION_LIMIT,
+	OPTION_ALL,
 	OPTION_KEEP_GOING,
 	OPTION_FILE,
 	OPTION_PROMPT,
@@ -52,7 +53,7 @@ struct option_values {
 	uint32_t set;        /* OPTION_BITs: by the command or the session; the rest are defaults */
 	char *text[OPTIONS]; /* as it was given, NULL where it was not */
 	enum render_format format;
-	bool quiet, explain, no_archive, keep_going, prompt, help, version, tables;
+	bool quiet, explain, no_archive, all, keep_going, prompt, help, version, tables;
 	int cpu;                 /* -1: the engine picks */
 	double time;             /* seconds */
 	double precision_cycles; /* half-widths; meaningful only if OPTION_PRECISION is in set */

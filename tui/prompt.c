@@ -10,7 +10,9 @@
 #include <readline/readline.h>
 
 #include "engine/archive.h"
+#include "engine/claim.h"
 #include "engine/experiment.h"
+#include "engine/published.h"
 #include "tui/command_archive.h"
 #include "tui/complete.h"
 #include "tui/history.h"
@@ -50,6 +52,30 @@ static void source_experiments(void *ctx, void (*add)(void *list, const char *na
 	for (size_t i = 0; i < all.count; i++)
 		add(list, all.items[i]->name);
 	experiment_list_free(&all);
+}
+
+static void source_claims(void *ctx, void (*add)(void *list, const char *name), void *list)
+{
+	struct claim_list all;
+
+	(void)ctx;
+	if (claim_list_read(&all, NULL) != ERROR_NONE)
+		return;
+	for (size_t i = 0; i < all.count; i++)
+		add(list, all.items[i]->name);
+	claim_list_free(&all);
+}
+
+static void source_tables(void *ctx, void (*add)(void *list, const char *name), void *list)
+{
+	struct published_list all;
+
+	(void)ctx;
+	if (published_list_read(&all, NULL) != ERROR_NONE)
+		return;
+	for (size_t i = 0; i < all.count; i++)
+		add(list, all.items[i]->name);
+	published_list_free(&all);
 }
 
 static const struct experiment *source_experiment(void *ctx, const char *name)
@@ -94,6 +120,8 @@ static void source_runs(void *ctx, void (*add)(void *list, const char *name), vo
 static const struct complete_source prompt_source = {
         .experiments = source_experiments,
         .experiment = source_experiment,
+        .claims = source_claims,
+        .tables = source_tables,
         .runs = source_runs,
 };
 

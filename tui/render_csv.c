@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tui/memory.h"
+#include "tui/render_curve.h"
 #include "tui/render_text.h"
 
 void render_csv_text(FILE *out, bool first, const char *text)
@@ -214,6 +215,13 @@ static const struct {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
+/* Behind these, of a curve. */
+static const char *const curve_columns[] = {
+        "knee",         "knee_from",    "knee_to", "knee_size",
+        "knee_size_lo", "knee_size_hi", "apart",   "knee_mdd",
+};
+enum { CURVE_COLUMNS = sizeof curve_columns / sizeof *curve_columns };
+
 /* A factor may be named like a column of ours (pda has a factor "base"): then it is "factor_base".
  */
 static void put_factor_name(FILE *out, const char *name)
@@ -222,16 +230,66 @@ static void put_factor_name(FILE *out, const char *name)
 
 	for (size_t i = 0; i < COLUMNS && !taken; i++)
 		taken = strcmp(name, columns[i].name) == 0;
+	for (size_t i = 0; i < CURVE_COLUMNS && !taken; i++)
+		taken = strcmp(name, curve_columns[i]) == 0;
 	put_owned(out, memory_format("%s%s", taken ? "factor_" : "", name));
+}
+
+/* What a row of a curve has besides: the knee that it is the first to be behind, how far it stands
+ * out, and the smallest step that would have been seen in its series. */
+struct row_curve {
+	const struct curve_series *series; /* NULL: none */
+	const struct curve_knee *knee;     /* NULL: none */
+	double apart_by;
+};
+
+/* One for each row of the run. */
+static struct row_curve *row_curves(const struct result_run *run, const struct curve *c)
+{
+	struct row_curve *rows = memory_get(run->row_count * sizeof *rows);
+
+	for (size_t i = 0; i < run->row_count; i++)
+		rows[i].apart_by = NAN;
+	for (size_t i = 0; c && i < c->series_count; i++) {
+		const struct curve_series *s = &c->series[i];
+
+		for (size_t p = 0; p < s->point_count; p++)
+			rows[s->points[p].row] =
+			        (struct row_curve){.series = s, .apart_by = s->points[p].apart_by};
+		for (size_t k = 0; k < s->knee_count; k++)
+			rows[s->points[s->segments[k + 1].first].row].knee = &s->knees[k];
+	}
+	return rows;
+}
+
+static void put_curve(FILE *out, const struct row_curve *row)
+{
+	static const struct curve_knee none = {
+	        .from = NAN, .to = NAN, .size = {.est = NAN, .lo = NAN, .hi = NAN}};
+	const struct curve_knee *knee = row->knee ? row->knee : &none;
+
+	render_csv_text(out, false, row->knee ? curve_kind_name[knee->kind] : NULL);
+	render_csv_number(out, false, knee->from);
+	render_csv_number(out, false, knee->to);
+	render_csv_number(out, false, knee->size.est);
+	render_csv_number(out, false, knee->size.lo);
+	render_csv_number(out, false, knee->size.hi);
+	render_csv_number(out, false, row->apart_by);
+	render_csv_number(out, false, row->series ? row->series->detectable : NAN);
 }
 
 void render_csv_run(const struct result_run *run, FILE *out)
 {
+	struct curve *curve = render_curve_new(run);
+	struct row_curve *curves = row_curves(run, curve);
+
 	fputs("run,experiment", out);
 	for (size_t f = 0; f < run->factor_count; f++)
 		put_factor_name(out, run->factors[f].name);
 	for (size_t i = 0; i < COLUMNS; i++)
 		render_csv_text(out, false, columns[i].name);
+	for (size_t i = 0; curve && i < CURVE_COLUMNS; i++)
+		render_csv_text(out, false, curve_columns[i]);
 	render_csv_end(out);
 	for (size_t r = 0; r < run->row_count; r++) {
 		const struct result_row *row = &run->rows[r];
@@ -242,6 +300,10 @@ void render_csv_run(const struct result_run *run, FILE *out)
 			render_csv_text(out, false, row->levels[f]);
 		for (size_t i = 0; i < COLUMNS; i++)
 			columns[i].put(out, run, row);
+		if (curve)
+			put_curve(out, &curves[r]);
 		render_csv_end(out);
 	}
+	free(curves);
+	curve_free(curve);
 }

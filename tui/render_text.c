@@ -8,6 +8,7 @@
 
 #include "engine/experiment.h"
 #include "tui/memory.h"
+#include "tui/render_curve.h"
 #include "tui/render_figure.h"
 #include "tui/render_host.h"
 #include "tui/table.h"
@@ -478,14 +479,16 @@ static void say_columns(const struct render_page *page, const struct table *t,
 	free(dropped);
 }
 
-static void say_table(const struct render_page *page, const struct result_run *run)
+/* The rows of a curve that is folded are in its own table, but for those without figures. */
+static void say_table(const struct render_page *page, const struct result_run *run, bool folded)
 {
 	struct columns c = columns_new(run);
 	struct table *t = table_new(page, c.items, c.count);
 	size_t placements = render_text_placements(run);
 
 	for (size_t i = 0; i < run->row_count; i++)
-		put_row(t, &c, run, &run->rows[i], placements);
+		if (!folded || run->rows[i].state != RESULT_MEASURED)
+			put_row(t, &c, run, &run->rows[i], placements);
 	table_print(t);
 	say_columns(page, t, &c);
 	table_free(t);
@@ -659,12 +662,30 @@ static bool anything_below(const struct result_run *run)
 	return false;
 }
 
+static void say_rows(const struct render_page *page, const struct result_run *run)
+{
+	struct curve *curve = render_curve_new(run);
+	bool folded = render_curve_folds(run, curve), rest = !folded;
+
+	if (folded)
+		render_curve_table(page, run, curve);
+	for (size_t i = 0; i < run->row_count && !rest; i++)
+		rest = run->rows[i].state != RESULT_MEASURED;
+	if (rest && folded)
+		fputc('\n', page->out);
+	if (rest)
+		say_table(page, run, folded);
+	if (curve)
+		render_curve_chart(page, run, curve);
+	curve_free(curve);
+}
+
 void render_text_run(const struct render_page *page, const struct result_run *run)
 {
 	say_heading(page, run);
 	if (run->row_count > 0) {
 		fputc('\n', page->out);
-		say_table(page, run);
+		say_rows(page, run);
 	}
 	if (anything_below(run))
 		fputc('\n', page->out);

@@ -1,6 +1,7 @@
 #include "crash.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -8,11 +9,14 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "guard.h"
 #include "link.h"
+#include "segments.h"
 
 static const int fatal[] = {SIGILL, SIGSEGV, SIGBUS, SIGFPE, SIGTRAP, SIGSYS, SIGALRM};
 static uint8_t handler_stack[32768] __attribute__((aligned(64)));
 static struct place where;
+static struct environment *environment;
 
 /* Not the C library's: it may use the thread pointer, which a variant may have replaced. */
 _Noreturn static void leave(void)
@@ -37,20 +41,48 @@ static void locate(uint64_t pc)
 	} else if (where.teardown && pc >= where.teardown && pc <= where.teardown + where.teardown_size) {
 		s->part = PROTOCOL_PART_TEARDOWN;
 		s->offset = (uint32_t)(pc - where.teardown);
+	} else if (where.pool && pc >= where.pool && pc < where.pool + where.pool_size) {
+		s->part = PROTOCOL_PART_POOL;
+		s->offset = (uint32_t)(pc - where.pool);
 	} else if (where.code && pc >= where.code && pc < end + 32) {
 		s->part = PROTOCOL_PART_BODY;
 		s->offset = pc >= end || !where.stride ? where.stride : (uint32_t)(pc - where.code) % where.stride;
 	}
 }
 
+#ifdef __x86_64__
+enum { PC = REG_RIP, CODE_SELECTOR = REG_CSGSFS };
+#else
+enum { PC = REG_EIP, CODE_SELECTOR = REG_CS };
+#endif
+
+/* A signal that the variant asked for: goes on where it said. */
+static bool resume(int sig, const siginfo_t *info, ucontext_t *c)
+{
+	struct environment *e = environment;
+	if (!link_status->in_shot || !e->on_signal || (sig != SIGTRAP && sig != SIGSEGV && sig != SIGILL && sig != SIGBUS))
+		return false;
+	e->signal_number = (uint64_t)sig;
+	e->signal_pc = (uintptr_t)c->uc_mcontext.gregs[PC];
+	e->signal_address = (uintptr_t)info->si_addr;
+	c->uc_mcontext.gregs[PC] = (greg_t)e->on_signal;
+	return true;
+}
+
 static void handle(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *c = context;
-#ifdef __x86_64__
-	uint64_t pc = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
-#else
-	uint64_t pc = (uint32_t)c->uc_mcontext.gregs[REG_EIP];
-#endif
+	if (resume(sig, info, c))
+		return;
+	uint64_t pc = (uintptr_t)c->uc_mcontext.gregs[PC];
+	if (sig == SIGTRAP && c->uc_mcontext.gregs[REG_TRAPNO] == 3)
+		pc--; /* int3 is a trap: what is saved lies behind it (SDM vol. 3, 6.5), in the next copy perhaps */
+	/* in a code segment of ours the program counter is relative to its base */
+	pc += segments_base((uint16_t)c->uc_mcontext.gregs[CODE_SELECTOR]);
+	if (sig == SIGSYS) {
+		pc -= 2; /* syscall, sysenter and int n have two bytes, and are done with */
+		link_status->refused = guard_reason(info->si_arch, (unsigned)info->si_syscall);
+	}
 	link_status->pc = pc;
 	link_status->address = (uintptr_t)info->si_addr;
 	locate(pc);
@@ -58,8 +90,9 @@ static void handle(int sig, siginfo_t *info, void *context)
 	leave();
 }
 
-void crash_prepare(void)
+void crash_prepare(struct environment *env)
 {
+	environment = env;
 	stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
 	sigset_t all;
 	if (sigaltstack(&stack, NULL))

@@ -4,11 +4,14 @@
 
 #include <stdint.h>
 
+#include "engine/environment.h"
+
 #include "place.h"
 
 /* Installs handlers on a stack of their own for the signals that a variant can raise and for the deadline, and blocks all others. The
- * handler notes in link_status what happened and where, and ends the worker: nothing that a variant touched can be relied on. */
-void crash_prepare(void);
+ * handler notes in link_status what happened and where, and ends the worker: nothing that a variant touched can be relied on. But where
+ * env->on_signal is set while a variant runs, SIGTRAP, SIGSEGV, SIGILL and SIGBUS go on there. */
+void crash_prepare(struct environment *env);
 
 /* What is running now, for the handler. */
 void crash_note_variant(uint32_t doing, uint32_t variant, const struct place *place);

@@ -11,13 +11,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "crash.h"
 #include "link.h"
 #include "place.h"
 #include "probe.h"
 #include "serve.h"
+
+enum { AGAIN = 42 }; /* exit status of a process that was told to end */
 
 /* A variant may call anything: it finds no terminal, and cannot fill memory. */
 static void fence_in(void)
@@ -48,7 +50,7 @@ static void pin(int cpu)
 		link_fail("cannot run on the CPU that was asked for");
 }
 
-static void configure(const void *body, uint32_t size)
+static struct protocol_config configure(const void *body, uint32_t size)
 {
 	struct protocol_config config;
 	errno = 0;
@@ -58,20 +60,13 @@ static void configure(const void *body, uint32_t size)
 	if (config.version != PROTOCOL_VERSION)
 		link_fail("worker and engine are of different versions");
 	pin(config.cpu);
-	serve_prepare(&config);
+	return config;
 }
 
 static void answer(const struct protocol_head *head, const void *body)
 {
 	struct protocol_block block;
 	switch (head->type) {
-	case PROTOCOL_CONFIG:
-		configure(body, head->size);
-		break;
-	case PROTOCOL_PROGRAM:
-		place_load(body, head->size);
-		link_write(PROTOCOL_READY, NULL, 0, NULL, 0);
-		break;
 	case PROTOCOL_CHECK:
 		serve_check(body, head->size / sizeof(uint32_t));
 		break;
@@ -82,14 +77,69 @@ static void answer(const struct protocol_head *head, const void *body)
 		memcpy(&block, body, sizeof block);
 		serve_block(&block, (const void *)((const char *)body + sizeof block));
 		break;
+	case PROTOCOL_END:
+		_exit(AGAIN);
 	default:
 		errno = 0;
 		link_fail("a message of an unknown type");
 	}
 }
 
+/* The process that answers, from BEGIN to END. */
+static _Noreturn void serve(void)
+{
+	struct protocol_begin begin;
+	void *body;
+	struct protocol_head head = link_read(&body);
+	errno = 0;
+	if (head.type != PROTOCOL_BEGIN || head.size != sizeof begin)
+		link_fail("BEGIN was expected");
+	memcpy(&begin, body, sizeof begin);
+	free(body);
+	serve_begin(&begin);
+	link_write(PROTOCOL_READY, NULL, 0, NULL, 0);
+	for (;;) {
+		head = link_read(&body);
+		answer(&head, body);
+		free(body);
+	}
+}
+
+static void die_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0); /* it was faster */
+}
+
+/* Forks one process after the other; ends as the one ended that was not told to. */
+static _Noreturn void keep(void)
+{
+	pid_t self = getpid();
+	for (;;) {
+		int status;
+		pid_t child = fork();
+		if (child < 0)
+			link_fail("fork");
+		if (!child) {
+			die_with(self);
+			serve();
+		}
+		while (waitpid(child, &status, 0) < 0)
+			if (errno != EINTR)
+				_exit(1);
+		if (WIFSIGNALED(status)) {
+			signal(WTERMSIG(status), SIG_DFL);
+			kill(self, WTERMSIG(status));
+		}
+		if (WEXITSTATUS(status) != AGAIN)
+			_exit(WEXITSTATUS(status));
+	}
+}
+
 int main(int argc, char **argv)
 {
+	void *body;
 	if (argc == 2 && !strcmp(argv[1], "--probe"))
 		return probe_main();
 	if (argc != 1 || fcntl(PROTOCOL_FD, F_GETFD) < 0) {
@@ -101,11 +151,17 @@ int main(int argc, char **argv)
 	/* ends with the engine, however that ends */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	fence_in();
-	crash_prepare();
-	for (;;) {
-		void *body;
-		struct protocol_head head = link_read(&body);
-		answer(&head, body);
-		free(body);
-	}
+	struct protocol_head head = link_read(&body);
+	errno = 0;
+	if (head.type != PROTOCOL_CONFIG)
+		link_fail("CONFIG was expected");
+	struct protocol_config config = configure(body, head.size);
+	free(body);
+	head = link_read(&body);
+	if (head.type != PROTOCOL_PROGRAM)
+		link_fail("PROGRAM was expected");
+	place_load(body, head.size);
+	free(body);
+	serve_prepare(&config);
+	keep();
 }

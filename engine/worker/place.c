@@ -25,7 +25,8 @@ enum {
 	CODE_LIMIT = 16384,
 	COPIES_LIMIT = 8192,
 	STACK_LIMIT = 256 << 10,
-	TAIL = 32, /* room behind the copies: the loop's end and the jump out */
+	LINE = 64,
+	TAIL = 32 + 2 * LINE, /* room behind the copies: the loop's end, the jump out, and once a second one on a line of its own */
 };
 
 static struct {
@@ -160,6 +161,12 @@ static void *map_low(size_t size, int protection, int flags, int fd, uint64_t *r
 	return MAP_FAILED;
 }
 
+void *place_map(size_t size, uint64_t *random)
+{
+	void *p = map_low(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, random);
+	return p == MAP_FAILED ? NULL : p;
+}
+
 static int executable_file(size_t size)
 {
 	/* vm.memfd_noexec may refuse; older kernels do not know the flag */
@@ -236,9 +243,12 @@ static uint32_t region_take(uint32_t size, uint32_t align, uint32_t spread, uint
 
 static void apply(uint8_t *to, uint32_t address, const struct protocol_section *s)
 {
+	uint32_t self = (uint32_t)(s - program.sections);
 	for (uint32_t i = 0; i < s->fixups; i++) {
 		const struct protocol_fixup *f = &program.fixups[s->fixup + i];
-		int64_t value = f->addend + (f->section == PROTOCOL_SHARED ? 0 : program.address[f->section]);
+		/* a copy of a body that names a label of its own means itself and not the first copy */
+		int64_t base = f->section == PROTOCOL_SHARED ? 0 : f->section == self ? address : program.address[f->section];
+		int64_t value = f->addend + base;
 		int64_t relative = value - (int64_t)address - f->at;
 		uint8_t *at = to + f->at;
 		switch (f->kind) {
@@ -295,6 +305,8 @@ static void choose_sections(const uint32_t *variants, uint32_t n)
 			program.wanted[v->setup] = 1;
 		if (v->teardown >= 0)
 			program.wanted[v->teardown] = 1;
+		if (v->pool >= 0)
+			program.wanted[v->pool] = 1;
 	}
 	free(listed);
 }
@@ -337,6 +349,8 @@ static void write_bodies(uint32_t variant, const struct place *p)
 		address += sizeof count + 4;
 	}
 	jump(to, address, (uint32_t)(uintptr_t)shot_exit);
+	if (v->repeat == PROTOCOL_ONCE)
+		jump(region.write + (p->nothing - region.exec), p->nothing, (uint32_t)(uintptr_t)shot_exit);
 }
 
 static void place_data(uint64_t *random)
@@ -431,6 +445,10 @@ void place_block(const uint32_t *variants, const uint32_t *copies, uint32_t n, u
 			.setup_size = pv->setup < 0 ? 0 : program.sections[pv->setup].memory,
 			.teardown = section_address(pv->teardown),
 			.teardown_size = pv->teardown < 0 ? 0 : program.sections[pv->teardown].memory,
+			.pool = section_address(pv->pool),
+			.pool_size = pv->pool < 0 ? 0 : program.sections[pv->pool].memory,
+			/* the jump behind the body ends on this line or the one before */
+			.nothing = round_up(region.exec + at + stride * copies[i] + 5, LINE),
 		};
 		/* a reference to a label in a body, from outside it, means its first copy */
 		if (pv->body >= 0)
@@ -447,5 +465,7 @@ uint32_t place_entry(uint32_t variant, const struct place *p, uint32_t iteration
 {
 	if (program.variants[variant].repeat == PROTOCOL_LOOP)
 		return p->code;
+	if (program.variants[variant].repeat == PROTOCOL_ONCE && !iterations)
+		return p->nothing;
 	return p->code + (p->copies - iterations) * p->stride;
 }

@@ -6,6 +6,7 @@
 #ifndef WORKER_PLACE_H
 #define WORKER_PLACE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/protocol.h"
@@ -15,7 +16,9 @@ struct place {
 	uint32_t code;     /* first copy of the body */
 	uint32_t stride;   /* bytes from one copy to the next */
 	uint32_t copies;   /* unroll: how many stand behind one another */
-	uint32_t setup, setup_size, teardown, teardown_size; /* 0: none */
+	uint32_t setup, setup_size, teardown, teardown_size, pool, pool_size; /* 0: none */
+	uint32_t segment;  /* selector of a code segment at the pool, 0: none; serve.c's */
+	uint32_t nothing;  /* once: where an execution of no iterations enters, on a line that evicting the body does not touch */
 };
 
 /* Takes over the message PROGRAM (kept until the next). Fails (link_fail) when it is inconsistent. */
@@ -33,6 +36,9 @@ void place_block(const uint32_t *variants, const uint32_t *copies, uint32_t n, u
 
 /* The address at which `iterations` bodies are still to come. */
 uint32_t place_entry(uint32_t variant, const struct place *p, uint32_t iterations);
+
+/* Memory at a random page below 2 GB, readable and writable, populated; NULL: none. */
+void *place_map(size_t size, uint64_t *random);
 
 uint64_t place_random(uint64_t *state);
 

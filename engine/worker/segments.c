@@ -2,6 +2,7 @@
 
 #include <asm/ldt.h>
 #include <asm/prctl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -36,13 +37,19 @@ static struct user_desc flat(unsigned entry)
 	return d;
 }
 
-static uint16_t write_ldt(unsigned entry)
+static uint16_t write_ldt(struct user_desc d)
 {
-	struct user_desc d = flat(entry);
 	/* modify_ldt(0x11): write one entry; selector: index, table bit, RPL 3 */
 	if (syscall(SYS_modify_ldt, 0x11, &d, sizeof d))
 		return 0;
-	return (uint16_t)(entry << 3 | 7);
+	return (uint16_t)(d.entry_number << 3 | 7);
+}
+
+static uint16_t write_flat(unsigned entry, unsigned contents)
+{
+	struct user_desc d = flat(entry);
+	d.contents = contents;
+	return write_ldt(d);
 }
 
 #ifdef __x86_64__
@@ -87,21 +94,64 @@ static void find_tls(struct environment *env)
 }
 #endif
 
-void segments_prepare(struct environment *env, uint32_t capabilities)
+enum { CONTENTS_DATA = MODIFY_LDT_CONTENTS_DATA, CONTENTS_CODE = MODIFY_LDT_CONTENTS_CODE };
+
+static void prepare_ldt(struct environment *env, const struct protocol_config *config)
+{
+	for (unsigned i = 0; i < config->ldt_data; i++)
+		write_flat(i, CONTENTS_DATA);
+	for (unsigned i = 0; i < config->ldt_code && i < PROTOCOL_LDT_CODE_MOST; i++)
+		write_flat(PROTOCOL_LDT_CODE + i, CONTENTS_CODE);
+	env->sel_ldt = write_flat(1, CONTENTS_DATA);
+	env->sel_ldt2 = write_flat(2, CONTENTS_DATA);
+	env->ldt_first = config->ldt_data ? 7 : config->ldt_code ? PROTOCOL_LDT_CODE << 3 | 7 : 0;
+}
+
+void segments_prepare(struct environment *env, const struct protocol_config *config)
 {
 	uintptr_t counter = (uintptr_t)&env->counter;
 	env->sel_null = 0;
 	env->sel_data = read_selector_ss();
 	env->sel_code = read_selector_cs();
-	if (capabilities & 1u << HOST_LDT) {
-		env->sel_ldt = write_ldt(1);
-		env->sel_ldt2 = write_ldt(2);
-	}
-	if (capabilities & 1u << HOST_GDT) {
+	if (config->capabilities & 1u << HOST_LDT)
+		prepare_ldt(env, config);
+	if (config->capabilities & 1u << HOST_GDT) {
 		env->sel_gdt = take_thread_area();
 		env->sel_gdt2 = take_thread_area();
 	}
 	find_tls(env);
 	env->at_data = env->at_ldt = env->at_ldt2 = env->at_gdt = env->at_gdt2 = counter;
 	env->at_tls = counter - (uintptr_t)env->base_tls;
+}
+
+uint16_t segments_area(uintptr_t base, uint32_t size)
+{
+	struct user_desc d = flat(3);
+	d.base_addr = (unsigned)base;
+	d.limit = size - 1;
+	d.limit_in_pages = 0;
+	return write_ldt(d);
+}
+
+static uintptr_t code_base[PROTOCOL_LDT_SEGMENT_MOST];
+
+uint16_t segments_code(uint32_t slot, uintptr_t base, uint32_t bits)
+{
+	if (slot >= PROTOCOL_LDT_SEGMENT_MOST)
+		return 0;
+	struct user_desc d = flat(PROTOCOL_LDT_SEGMENT + slot);
+	d.base_addr = (unsigned)base;
+	d.limit = 0xffff; /* what a 16-bit instruction pointer reaches */
+	d.limit_in_pages = 0;
+	d.contents = CONTENTS_CODE;
+	d.seg_32bit = bits == 32;
+	code_base[slot] = base;
+	return write_ldt(d);
+}
+
+uintptr_t segments_base(uint16_t selector)
+{
+	unsigned entry = selector >> 3;
+	bool ours = (selector & 4) && entry >= PROTOCOL_LDT_SEGMENT && entry < PROTOCOL_LDT_SEGMENT + PROTOCOL_LDT_SEGMENT_MOST;
+	return ours ? code_base[entry - PROTOCOL_LDT_SEGMENT] : 0;
 }

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -11,7 +12,9 @@
 
 #include "crash.h"
 #include "engine/host_capability.h"
+#include "guard.h"
 #include "link.h"
+#include "pattern.h"
 #include "place.h"
 #include "segments.h"
 #include "shot.h"
@@ -25,6 +28,7 @@ enum {
 	GRANULES = 100, /* a difference has at least that many steps of the clock */
 	LINE = 64,
 	WARM_TURNS = 4,
+	REARM_TICKS = 1 << 28, /* a tenth of a second or less */
 };
 
 struct shot shot = {.one = 1};
@@ -34,33 +38,72 @@ static uint64_t rng;
 static uint8_t *stack, *buffer;
 static uintptr_t stack_top;
 static pid_t self;
+static uint64_t armed; /* time stamp of the deadline set last */
 static struct {
 	uint8_t *at;
 	uint64_t size;
-} eviction;
+} eviction, sled;
 
 void serve_prepare(const struct protocol_config *c)
 {
 	config = *c;
-	rng = c->seed | 1;
+	shot.fsgsbase = c->capabilities >> HOST_FSGSBASE & 1;
+	segments_prepare(&env, c);
+	shot.fs_base = env.base_tls;
+	for (uint32_t v = 0; v < place_variant_count(); v++)
+		pattern_make(place_variant(v)->pattern, place_variant(v)->share);
+}
+
+static _Thread_local uint32_t tls_word;
+
+static void describe_process(void)
+{
+	int fds[2];
+	if (pipe(fds))
+		link_fail("pipe");
+	env.pipe_read = (uint64_t)fds[0];
+	env.pipe_write = (uint64_t)fds[1];
+	env.ppid = (uint64_t)getppid();
+	env.uid = getuid();
+	env.vsyscall = sizeof(long) == 4 ? getauxval(AT_SYSINFO) : 0;
+	env.tls_offset = (uint64_t)(int64_t)((intptr_t)&tls_word - (intptr_t)env.base_tls);
+}
+
+void serve_begin(const struct protocol_begin *begin)
+{
+	rng = begin->seed | 1;
 	self = getpid();
+	crash_prepare(&env);
 	stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	buffer = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (stack == MAP_FAILED || buffer == MAP_FAILED || mprotect(stack, 4096, PROT_NONE))
+	/* below 2 GB, so that 32 bits address it in both ABIs */
+	buffer = place_map(BUFFER, &rng);
+	if (stack == MAP_FAILED || !buffer || mprotect(stack, 4096, PROT_NONE))
 		link_fail("cannot map a stack and a buffer");
-	/* an overflow must meet a fault, an underflow too: the top is well inside */
-	stack_top = (uintptr_t)stack + STACK - 8192;
 	env.buffer = (uintptr_t)buffer;
 	env.buffer_size = BUFFER;
-	segments_prepare(&env, c->capabilities);
-	shot.fsgsbase = c->capabilities >> HOST_FSGSBASE & 1;
-	shot.fs_base = env.base_tls;
+	if (config.capabilities & 1u << HOST_LDT) {
+		env.sel_area = segments_area((uintptr_t)buffer, BUFFER);
+		env.base_area = (uintptr_t)buffer;
+	}
+	describe_process();
+	if (begin->guard)
+		guard_install();
 }
 
 /* Where the stack begins is part of a placement. */
 static void move_stack(void)
 {
 	stack_top = (uintptr_t)stack + STACK - 8192 - (uintptr_t)(place_random(&rng) % 256) * 16;
+}
+
+/* Places code, its segments and the stack anew. */
+static void put(const uint32_t *variants, const uint32_t *copies, uint32_t n, struct place *places)
+{
+	place_block(variants, copies, n, &rng, places);
+	for (uint32_t i = 0, slot = 0; i < n; i++)
+		if (place_variant(variants[i])->segment)
+			places[i].segment = segments_code(slot++, places[i].pool, place_variant(variants[i])->segment);
+	move_stack();
 }
 
 static void fire(uint32_t variant, const struct place *p, uint32_t iterations, bool footprint)
@@ -71,11 +114,20 @@ static void fire(uint32_t variant, const struct place *p, uint32_t iterations, b
 	shot.setup = p->setup;
 	shot.teardown = p->teardown;
 	shot.footprint = footprint;
-	env.counter = env.counter2 = env.result = 0;
+	env.counter = env.counter2 = env.result = env.on_signal = 0;
+	env.sel_pool = p->segment;
+	env.pattern = pattern_address(place_variant(variant)->pattern, place_variant(variant)->share, &env.pattern_size);
 	env.iterations = env.loop = iterations;
 	link_status->in_shot = 1;
 	shot_fire();
 	link_status->in_shot = 0;
+}
+
+static uint64_t now(void)
+{
+	uint32_t a, d;
+	__asm__ volatile("rdtsc" : "=a"(a), "=d"(d));
+	return (uint64_t)d << 32 | a;
 }
 
 static uint64_t ticks(void)
@@ -108,16 +160,17 @@ static uint32_t find_faults(const struct protocol_variant *v, uint32_t iteration
 	return faults;
 }
 
-static void check_one(uint32_t variant)
+static void check_one(uint32_t asked)
 {
+	bool bare = asked & PROTOCOL_CHECK_BARE;
+	uint32_t variant = asked & ~PROTOCOL_CHECK_BARE;
 	const struct protocol_variant *v = place_variant(variant);
 	uint32_t n = v->repeat == PROTOCOL_ONCE ? 1 : CHECK_ITERATIONS;
 	uint32_t copies = copies_for(variant, n);
 	struct place p;
 	struct protocol_checked answer = {.variant = variant, .iterations = n};
 	crash_note_variant(PROTOCOL_PREPARING, variant, NULL);
-	place_block(&variant, &copies, 1, &rng, &p);
-	move_stack();
+	put(&variant, &copies, 1, &p);
 	crash_note_variant(PROTOCOL_CHECKING, variant, &p);
 	crash_deadline(config.deadline_ms);
 	fire(variant, &p, n, false);
@@ -126,15 +179,18 @@ static void check_one(uint32_t variant)
 	answer.faults = find_faults(v, n, &answer.stack_moved);
 	answer.env = env;
 	answer.size = p.stride;
-	if (!answer.faults && config.capabilities & 1u << HOST_FOOTPRINT) {
+	if (!answer.faults && !bare && config.capabilities & 1u << HOST_FOOTPRINT) {
+		/* code that minds a null %es dies here: then the footprint is off, and nothing is wrong with the code */
+		link_status->doing = PROTOCOL_QUIET;
 		for (int i = 0; i < QUIET_SHOTS; i++) {
 			fire(variant, &p, n, true);
 			answer.footprint += (uint16_t)shot.es_after == 1;
 		}
 	}
 	crash_deadline(0);
-	crash_note_variant(PROTOCOL_IDLE, variant, NULL);
+	/* a variant that has closed the socket is still to blame when this cannot be sent */
 	link_write(PROTOCOL_CHECKED, &answer, sizeof answer, NULL, 0);
+	crash_note_variant(PROTOCOL_IDLE, variant, NULL);
 }
 
 void serve_check(const uint32_t *variants, uint32_t n)
@@ -173,7 +229,7 @@ static void size_one(uint32_t variant)
 	if (loop && v->stack && 256 * 1024 / v->stack / 2 < limit)
 		limit = 256 * 1024 / v->stack / 2;
 	crash_note_variant(PROTOCOL_PREPARING, variant, NULL);
-	place_block(&variant, &copies, 1, &rng, &p);
+	put(&variant, &copies, 1, &p);
 	crash_note_variant(PROTOCOL_SIZING, variant, &p);
 	crash_deadline(config.deadline_ms);
 	uint32_t u = 1;
@@ -198,12 +254,12 @@ void serve_size(const uint32_t *variants, uint32_t n)
 }
 
 /* Reads a set of lines that covers the cache, twice: once is not enough for caches that do not replace the oldest line. */
-static void walk(uint64_t size)
+static void walk_data(uint64_t size)
 {
 	if (eviction.size < size) {
 		if (eviction.at)
-			munmap(eviction.at, eviction.size);
-		eviction.at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+			munmap(eviction.at, (size_t)eviction.size);
+		eviction.at = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 		if (eviction.at == MAP_FAILED)
 			link_fail("cannot map an eviction set");
 		eviction.size = size;
@@ -211,6 +267,33 @@ static void walk(uint64_t size)
 	for (int pass = 0; pass < 2; pass++)
 		for (uint64_t i = 0; i < size; i += LINE)
 			(void)*(volatile uint8_t *)(eviction.at + i);
+}
+
+/* Code that jumps from line to line and returns at its end. */
+static void sled_make(uint8_t *at, size_t size)
+{
+	const uint8_t hop[] = {0xeb, LINE - 2}; /* jmp to the next line */
+	for (size_t i = 0; i < size; i += LINE)
+		memcpy(at + i, hop, sizeof hop);
+	at[size - LINE] = 0xc3;
+}
+
+/* Executes lines of other code, for instruction caches are not filled by reading. */
+static void walk_code(uint64_t size)
+{
+	if (sled.size != size) {
+		if (sled.at)
+			munmap(sled.at, (size_t)sled.size);
+		sled.at = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		if (sled.at == MAP_FAILED)
+			link_fail("cannot map an eviction set");
+		sled.size = size;
+		sled_make(sled.at, (size_t)size);
+		if (mprotect(sled.at, (size_t)size, PROT_READ | PROT_EXEC))
+			link_fail("cannot make an eviction set executable");
+	}
+	for (int pass = 0; pass < 2; pass++)
+		((void (*)(void))(uintptr_t)sled.at)();
 }
 
 static void flush(uintptr_t from, size_t size)
@@ -221,12 +304,16 @@ static void flush(uintptr_t from, size_t size)
 
 static void evict(const struct protocol_variant *v, const struct place *p)
 {
-	if (v->evict == PROTOCOL_EVICT_WALK)
-		walk(v->walk);
-	else if (v->target == PROTOCOL_TARGET_CODE)
+	if (v->evict == PROTOCOL_EVICT_WALK && v->target == PROTOCOL_TARGET_CODE) {
+		walk_code(v->walk);
+	} else if (v->evict == PROTOCOL_EVICT_WALK) {
+		walk_data(v->walk);
+	} else if (v->target == PROTOCOL_TARGET_CODE) {
 		flush(p->code, (size_t)p->stride * p->copies + 5);
-	else
+		flush(p->pool, p->pool_size);
+	} else {
 		flush((uintptr_t)buffer, BUFFER);
+	}
 	__asm__ volatile("mfence; lfence" ::: "memory");
 }
 
@@ -258,16 +345,15 @@ static void sample_round(const struct protocol_entry *entries, uint32_t n, const
 		const struct protocol_entry *e = &entries[i];
 		bool once = place_variant(e->variant)->repeat == PROTOCOL_ONCE;
 		uint32_t iterations = once ? !low : low ? e->unroll : 2 * e->unroll;
+		/* a fresh deadline now and then, seldom enough not to disturb: a long block is not a hang */
+		uint64_t t = now();
+		if (t - armed > REARM_TICKS) {
+			crash_deadline(config.deadline_ms);
+			armed = t;
+		}
 		crash_note_variant(PROTOCOL_SAMPLING, e->variant, &places[i]);
 		out[order[k]] = sample(e, &places[i], iterations);
 	}
-}
-
-static uint64_t now(void)
-{
-	uint32_t a, d;
-	__asm__ volatile("rdtsc" : "=a"(a), "=d"(d));
-	return (uint64_t)d << 32 | a;
 }
 
 void serve_block(const struct protocol_block *block, const struct protocol_entry *entries)
@@ -287,16 +373,11 @@ void serve_block(const struct protocol_block *block, const struct protocol_entry
 		copies[i] = copies_for(variants[i], once ? 1 : 2 * entries[i].unroll);
 	}
 	crash_note_variant(PROTOCOL_PREPARING, 0, NULL);
-	place_block(variants, copies, n, &rng, places);
-	move_stack();
+	put(variants, copies, n, places);
 	crash_deadline(config.deadline_ms);
-	head.begin = now();
-	for (uint32_t r = 0; r < block->rounds; r++) {
-		/* a fresh deadline now and then: a long block is not a hang */
-		if (r % 8 == 0)
-			crash_deadline(config.deadline_ms);
+	armed = head.begin = now();
+	for (uint32_t r = 0; r < block->rounds; r++)
 		sample_round(entries, n, places, order, out + (size_t)r * 2 * n);
-	}
 	head.end = now();
 	crash_deadline(0);
 	crash_note_variant(PROTOCOL_IDLE, 0, NULL);

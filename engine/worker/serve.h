@@ -6,8 +6,11 @@
 
 #include "engine/protocol.h"
 
-/* Segments, buffers and stack, once. */
+/* What every process that answers inherits: segments, patterns. The program has been loaded. */
 void serve_prepare(const struct protocol_config *config);
+
+/* What a process that answers has for itself: signals, buffer, stack, a pipe; and the guard if it is asked for. */
+void serve_begin(const struct protocol_begin *begin);
 
 /* Each answers over the link. */
 void serve_check(const uint32_t *variants, uint32_t n);

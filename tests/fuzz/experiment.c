@@ -74,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int rc = experiment_parse("fuzz", "fuzz.s", text, size, &x, &err);
 	require((rc == 0) == (x != NULL));
 	if (!rc) {
+		require(x->curve == -1 || (x->curve > 0 && x->curve < (long)x->factor_count));
 		for (size_t f = 0; f < x->factor_count; f++)
 			for (size_t i = 0; i < x->factors[f].level_count; i++)
 				experiment_level_mentioned(x, x->factors[f].levels[i]);

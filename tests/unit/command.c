@@ -117,7 +117,7 @@ static void missing_and_surplus_words_are_told_with_the_synopsis(void **state)
 	(void)state;
 	session_init(&s, NULL);
 	assert_int_equal(command_execute(&s, few, 1), ERROR_INPUT);
-	assert_told("show: something is missing: show EXPERIMENT | RUN");
+	assert_told("show: something is missing: show EXPERIMENT | CLAIM | RUN");
 	assert_int_equal(command_execute(&s, many, 4), ERROR_INPUT);
 	assert_told("compare: too many words: compare RUN RUN");
 	session_free(&s);

@@ -42,8 +42,27 @@ static void made_up_runs(void *ctx, void (*add)(void *list, const char *name), v
 	add(list, "10");
 }
 
-static const struct complete_source source = {made_up_experiments, made_up_experiment, made_up_runs,
-                                              NULL};
+static void made_up_claims(void *ctx, void (*add)(void *list, const char *name), void *list)
+{
+	(void)ctx;
+	add(list, "ldt-dearer");
+	add(list, "null-cheaper");
+}
+
+static void made_up_tables(void *ctx, void (*add)(void *list, const char *name), void *list)
+{
+	(void)ctx;
+	add(list, "stubseq");
+	add(list, "stubpool");
+}
+
+static const struct complete_source source = {
+        .experiments = made_up_experiments,
+        .experiment = made_up_experiment,
+        .claims = made_up_claims,
+        .tables = made_up_tables,
+        .runs = made_up_runs,
+};
 
 /* The candidates joined by blanks; the cursor stands at the end, or at '^'. */
 static void assert_offered(const char *text, const char *expected)
@@ -86,7 +105,9 @@ static void the_first_word_is_a_command(void **state)
 	(void)state;
 	assert_offered("sh", "show");
 	assert_offered("  s", "set show source");
-	assert_offered("", "asm compare export help host list listing quit run set show source");
+	assert_offered(
+	        "", "asm compare export help host list listing published quit run set show source "
+	            "verify");
 	assert_offered("xyz", "");
 	assert_offered("xyz ", "");
 }
@@ -145,10 +166,16 @@ static void runs_are_numbers_in_order_and_last(void **state)
 {
 	(void)state;
 	assert_offered("compare ", "9 10 last");
+	assert_offered("verify ", "ldt-dearer null-cheaper");
+	assert_offered("verify ldt-dearer n", "null-cheaper");
+	assert_offered("verify --a", "--all --archive");
+	assert_offered("published stub", "stubpool stubseq");
+	assert_offered("published stubseq ", "");
+	assert_offered("list c", "claims");
 	assert_offered("compare 9 1", "10");
 	assert_offered("compare 9 10 ", "");
 	assert_offered("export l", "last");
-	assert_offered("show l", "ladder last");
+	assert_offered("show l", "ladder last ldt-dearer");
 	assert_offered("list r", "runs");
 	assert_offered("list runs lad", "ladder");
 }

@@ -260,8 +260,7 @@ static void what_is_no_text_is_refused(void **state)
 		assert_refused(text, message);
 	}
 	assert_refused("\xef\xbb\xbf#: title T\n", "/x/t.s:1: the file begins with a byte order "
-	                                           "mark, which the assembler refuses: save it "
-	                                           "without");
+	                                           "mark: save it without");
 	experiment_free(parse("#: title \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\n.macro body\n"));
 	size_t size = (4u << 20) + 1;
 	char *huge = malloc(size);
@@ -290,7 +289,8 @@ static void unknown_and_doubled_keys_are_refused(void **state)
 	assert_header_refused("#: fctor a x",
 	                      "/x/t.s:2: there is no header key 'fctor': did you mean factor? "
 	                      "(title source group note abi "
-	                      "factor default exclude needs repeat stack align expect evict)");
+	                      "factor default exclude needs repeat stack align expect evict curve "
+	                      "pattern ldt segment report)");
 	assert_header_refused("#:",
 	                      "/x/t.s:2: no key behind '#:' (for documentation: '#: note TEXT')");
 	assert_header_refused("#: title U", "/x/t.s:2: title stands twice: line 1 has it too");
@@ -495,6 +495,46 @@ static void bad_evictions_are_refused(void **state)
 		snprintf(line, sizeof line, "#: repeat once\n#: evict %s", bad[i].line);
 		snprintf(message, sizeof message, "/x/t.s:3: %s", bad[i].message);
 		assert_header_refused(line, message);
+	}
+}
+
+static void a_curve_is_against_a_factor_of_numbers(void **state)
+{
+	(void)state;
+	struct experiment *x = parse_header("#: curve n | for people\n#: factor reg fs gs\n"
+	                                    "#: factor n 1..8192\n#: default n=1\n",
+	                                    "reg, n");
+	assert_int_equal(x->curve, 2);
+	experiment_free(x);
+	x = parse_header("#: factor n 0 1 32 8192\n#: curve n\n", "n");
+	assert_int_equal(x->curve, 1);
+	experiment_free(x);
+	x = parse_header("#: factor n 0 1 32 8192\n", "n");
+	assert_int_equal(x->curve, -1);
+	experiment_free(x);
+}
+
+static void curves_against_anything_else_are_refused(void **state)
+{
+	static const struct {
+		const char *lines, *message;
+	} bad[] = {
+	        {"#: factor a 1 2\n#: curve", "3: curve needs a value: FACTOR"},
+	        {"#: factor a 1 2\n#: curve a a", "3: curve is the name of one factor, not 'a a'"},
+	        {"#: factor a 1 2\n#: curve a=1", "3: curve is the name of one factor, not 'a=1'"},
+	        {"#: factor a 1 2\n#: curve b", "3: there is no factor 'b' (abi a)"},
+	        {"#: factor a 1 2\n#: curve abi",
+	         "3: curve needs numbers to draw against, and abi has the level x86_64"},
+	        {"#: factor a 1 2 two\n#: curve a",
+	         "3: curve needs numbers to draw against, and a has the level two"},
+	        {"#: factor a 1 2\n#: curve a\n#: curve a",
+	         "4: curve stands twice: line 3 has it too"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		char message[256];
+		snprintf(message, sizeof message, "/x/t.s:%s", bad[i].message);
+		assert_header_refused(bad[i].lines, message);
 	}
 }
 
@@ -1055,6 +1095,8 @@ int main(void)
 	        cmocka_unit_test(bad_numbers_are_refused),
 	        cmocka_unit_test(bad_expectations_are_refused),
 	        cmocka_unit_test(bad_evictions_are_refused),
+	        cmocka_unit_test(a_curve_is_against_a_factor_of_numbers),
+	        cmocka_unit_test(curves_against_anything_else_are_refused),
 	        cmocka_unit_test(macros_must_fit_the_factors),
 	        cmocka_unit_test(a_level_is_mentioned_only_by_code),
 	        cmocka_unit_test(variants_come_in_order_and_without_excluded_ones),

@@ -66,11 +66,20 @@ static uint64_t some_count(void)
 	return dice(4) ? dice(1000000) : dice(0) >> 1;
 }
 
+static char *some_level(void)
+{
+	char text[32] = "level_1";
+	if (dice(8))
+		snprintf(text, sizeof text, "%llu",
+		         (unsigned long long)(dice(2) ? dice(9) : dice(0)));
+	return strdup(text);
+}
+
 static void fill_row(struct result_row *row, const struct result_run *run, size_t index)
 {
 	row->levels = calloc(run->factor_count + 1, sizeof *row->levels);
 	for (size_t i = 0; i < run->factor_count; i++)
-		row->levels[i] = strdup(i ? "level_1" : "x86_64");
+		row->levels[i] = i ? some_level() : strdup("x86_64");
 	row->label = some_text();
 	row->state = (enum result_state)(index % RESULT_STATES);
 	row->reason = some_text();
@@ -131,6 +140,9 @@ static struct result_run *make_run(size_t rows)
 		assert_true(asprintf(&run->factors[i].name, i ? "factor%zu" : "abi", i) > 0);
 		run->factors[i].varies = dice(2);
 	}
+	run->curve = run->factor_count > 1 ? (long)dice(run->factor_count) : 0;
+	if (!run->curve)
+		run->curve = -1; /* abi is no number */
 	run->row_count = rows;
 	run->rows = calloc(rows + 1, sizeof *run->rows);
 	for (size_t i = 0; i < rows; i++)
@@ -263,6 +275,7 @@ static void same_run(const struct result_run *a, const struct result_run *b)
 		assert_string_equal(a->factors[i].name, b->factors[i].name);
 		assert_int_equal(a->factors[i].varies, b->factors[i].varies);
 	}
+	assert_int_equal(a->curve, b->curve);
 	assert_int_equal(a->row_count, b->row_count);
 	for (size_t i = 0; i < a->row_count; i++)
 		same_row(&a->rows[i], &b->rows[i], a->factor_count);
@@ -613,6 +626,67 @@ static void a_comparison_names_both_rows_and_the_verdict(void **state)
 	result_run_free(run);
 }
 
+static void a_curve_has_a_line_for_each_series_and_for_each_knee(void **state)
+{
+	(void)state;
+	struct result_run *run = calloc(1, sizeof *run);
+	static const char *const names[] = {"abi", "reg", "n"};
+	run->factor_count = 3;
+	run->factors = calloc(3, sizeof *run->factors);
+	for (size_t i = 0; i < 3; i++)
+		run->factors[i] = (struct result_factor){strdup(names[i]), i > 0};
+	run->curve = 2;
+	run->trusted = true;
+	run->alpha = 0.001;
+	run->confidence = 0.99;
+	run->row_count = 16;
+	run->rows = calloc(16, sizeof *run->rows);
+	for (size_t i = 0; i < 16; i++) {
+		struct result_row *row = &run->rows[i];
+		double cost = i < 8 && i > 3 ? 41.5 : 33;
+		char n[8];
+		snprintf(n, sizeof n, "%d", 1 << i % 8);
+		row->levels = calloc(3, sizeof *row->levels);
+		row->levels[0] = strdup("i386");
+		row->levels[1] = strdup(i < 8 ? "fs" : "gs");
+		row->levels[2] = strdup(n);
+		row->state = RESULT_MEASURED;
+		row->base = -1;
+		row->cycles = (struct stats_interval){cost, cost - 0.1, cost + 0.1};
+		row->placement_count = 20;
+		row->placements = calloc(20, sizeof *row->placements);
+		for (size_t b = 0; b < 20; b++)
+			row->placements[b] = cost + 0.01 * (double)(b * (i + 3) % 7);
+	}
+	char *text = record_write(run);
+	json_t *fs = find_kind(text, "curve", 0), *gs = find_kind(text, "curve", 1);
+	json_t *knee = find_kind(text, "knee", 0);
+	assert_null(find_kind(text, "knee", 1));
+	assert_non_null(strstr(text, "\"curve\":\"n\""));
+	assert_string_equal(
+	        json_string_value(json_object_get(json_object_get(fs, "series"), "reg")), "fs");
+	assert_int_equal(json_integer_value(json_object_get(fs, "knees")), 1);
+	assert_int_equal(json_integer_value(json_object_get(gs, "knees")), 0);
+	assert_true(json_real_value(json_object_get(gs, "mdd")) > 0);
+	assert_string_equal(json_string_value(json_object_get(knee, "change")), "step");
+	assert_int_equal(json_integer_value(json_object_get(knee, "from")), 8);
+	assert_int_equal(json_integer_value(json_object_get(knee, "to")), 16);
+	double step = json_real_value(json_object_get(json_object_get(knee, "step"), "est"));
+	assert_true(fabs(step - 8.5) < 0.05);
+	json_decref(fs);
+	json_decref(gs);
+	json_decref(knee);
+
+	struct result_run *back = read_back(text);
+	assert_int_equal(back->curve, 2);
+	char *again = record_write(back);
+	assert_string_equal(text, again);
+	free(again);
+	result_run_free(back);
+	free(text);
+	result_run_free(run);
+}
+
 static void progress_is_one_event_line_that_reading_passes_over(void **state)
 {
 	(void)state;
@@ -739,6 +813,9 @@ static void a_field_of_the_wrong_kind_is_refused_by_name(void **state)
 	               "\"started\":\"0123456789012345678901234567890123\"",
 	               "\"started\" is longer");
 	refuse_changed(text, "\"command\":null", "\"command\":{}", "\"command\" must be a string");
+	refuse_changed(text, "\"curve\":null", "\"curve\":\"n\"",
+	               "\"curve\" names no factor of the run");
+	refuse_changed(text, "\"curve\":null", "\"curve\":2", "\"curve\" must be a string");
 	free(text);
 	result_run_free(run);
 }
@@ -796,6 +873,7 @@ int main(void)
 	        cmocka_unit_test(a_host_that_is_not_json_is_kept_as_text),
 	        cmocka_unit_test(the_hosts_fields_stand_in_the_host_line_itself),
 	        cmocka_unit_test(a_comparison_names_both_rows_and_the_verdict),
+	        cmocka_unit_test(a_curve_has_a_line_for_each_series_and_for_each_knee),
 	        cmocka_unit_test(progress_is_one_event_line_that_reading_passes_over),
 	        cmocka_unit_test(facts_of_a_newer_version_are_passed_over),
 	        cmocka_unit_test(text_that_is_no_record_is_refused_with_the_line),

@@ -246,6 +246,55 @@ static struct result_run *ladder_run(void)
 	return run;
 }
 
+/* Placements around a level with noise of the row's own (by its number), of no direction. */
+static void scatter(struct result_row *row, size_t number, double level, double half)
+{
+	unsigned seed = 2654435761u * (unsigned)(number + 1);
+
+	for (size_t i = 0; i < PLACEMENTS; i++) {
+		seed = seed * 1103515245u + 12345u;
+		row->placements[i] = level + half * (((seed >> 16) % 1000) / 500.0 - 1);
+	}
+	row->cycles = around(level, half);
+}
+
+/* A run over all of three factors' levels (up to four each), whose costs are cost's. */
+enum { GRID_LEVELS = 4 };
+struct grid {
+	const char *factors[3];
+	const char *levels[3][GRID_LEVELS];
+	double (*cost)(size_t a, size_t b, size_t c);
+};
+
+static size_t grid_levels(const struct grid *g, size_t f)
+{
+	size_t n = 0;
+
+	while (n < GRID_LEVELS && g->levels[f][n])
+		n++;
+	return n;
+}
+
+/* Rows that cost nothing are empty bodies. */
+static struct result_run *grid_run(const struct grid *g)
+{
+	size_t n[3] = {grid_levels(g, 0), grid_levels(g, 1), grid_levels(g, 2)};
+	const bool varies[] = {n[0] > 1, n[1] > 1, n[2] > 1};
+	struct result_run *run = run_new(n[0] * n[1] * n[2], g->factors, varies, 3);
+
+	for (size_t i = 0; i < run->row_count; i++) {
+		size_t a = i / (n[1] * n[2]), b = i / n[2] % n[1], c = i % n[2];
+		const char *levels[] = {g->levels[0][a], g->levels[1][b], g->levels[2][c]};
+		double cost = g->cost(a, b, c);
+		struct result_row *row = fill_row(run, i, levels, cost, 0.1);
+
+		scatter(row, i, cost, cost > 0 ? 0.2 : 0.001);
+		if (cost == 0)
+			row->code_bytes = 0;
+	}
+	return run;
+}
+
 /* What is expected stands as it is printed, a line a line. */
 /* clang-format off */
 static void a_usual_table_fits_100_columns(void **state)
@@ -580,9 +629,8 @@ static void the_summary_tells_each_factor_alone(void **state)
 	render_summary(run, &wide, c.out);
 	expect(&c,
 		"- 4 variants, from 61.12 cycles (reg=gs outer=tls) to 197.9 (reg=fs outer=null)\n"
-		"- reg: fs against gs, all else equal: no difference in 2 of 2 pairs (largest 0.001 cycles; at least\n"
-		"  0.10 would have been seen)\n"
-		"- outer: null costs 136.84 cycles more than tls (136.77 to 136.90), in 2 of 2 pairs\n");
+		"- reg: no difference between gs and fs in both pairs (largest 0.001 cycles; 0.10 would have shown)\n"
+		"- outer: null costs 136.84 cycles more than tls (136.77 to 136.90), in both pairs\n");
 	result_run_free(run);
 }
 
@@ -599,11 +647,203 @@ static void the_summary_tells_an_effect_that_depends_on_the_rest(void **state)
 	render_summary(run, &wide, c.out);
 	expect(&c,
 		"- 4 variants, from 61.12 cycles (reg=gs outer=tls) to 197.9 (reg=fs outer=null)\n"
-		"- reg: fs costs 136.83 cycles more than gs (136.79 to 136.86), in 1 of 2 pairs; no difference in 1\n"
-		"  of 2 pairs (0.000 cycles; at least 0.03 would have been seen)\n"
-		"- outer: null costs 136.81 cycles more than tls (136.81 to 136.86), in 1 of 2 pairs; no difference\n"
-		"  in 1 of 2 pairs (0.001 cycles; at least 0.03 would have been seen)\n");
+		"- reg: fs costs 136.83 cycles more than gs (136.79 to 136.86) with outer=null; no difference with\n"
+		"  outer=tls (0.000 cycles; 0.03 would have shown)\n"
+		"- outer: null costs 136.81 cycles more than tls (136.81 to 136.86) with reg=fs; no difference with\n"
+		"  reg=gs (0.001 cycles; 0.03 would have shown)\n");
 	result_run_free(run);
+}
+
+/* Frees the run. */
+static void expect_summary(struct result_run *run, const char *wanted)
+{
+	struct capture c;
+
+	capture_begin(&c);
+	render_summary(run, &wide, c.out);
+	expect(&c, wanted);
+	result_run_free(run);
+}
+
+/* As on a CPU where null is dear, and in x86_64 tls, too. */
+static double segment_cost(size_t abi, size_t reg, size_t outer)
+{
+	static const double costs[2][3] = {{208, 65, 65}, {208, 65, 254}};
+
+	return reg == 0 ? 0 : costs[abi][outer];
+}
+
+static void the_summary_names_where_a_level_is_dearer_and_where_not(void **state)
+{
+	static const struct grid grid = {
+		{"abi", "reg", "outer"},
+		{{"i386", "x86_64"}, {"none", "fs", "gs"}, {"null", "data", "tls"}},
+		segment_cost,
+	};
+
+	(void)state;
+	expect_summary(grid_run(&grid),
+		"- 18 variants, 6 of them empty, the others from 65.0 cycles (abi=i386 reg=fs outer=data) to 254.0\n"
+		"  (abi=x86_64 reg=fs outer=tls)\n"
+		"- abi: each has placements of its own; its levels are not held against each other\n"
+		"- reg: fs and gs cost 208.00 cycles more than none (207.91 to 208.08) with outer=null; 253.98 more\n"
+		"  (253.90 to 254.07) with abi=x86_64 outer=tls; otherwise 65.00 more (64.92 to 65.08)\n"
+		"- reg: no difference between fs and gs in 6 pairs (largest 0.05 cycles; 0.2 would have shown)\n"
+		"- outer: data costs 143.02 cycles less than null (142.89 to 143.13), in all 4 pairs\n"
+		"- outer: tls costs 45.99 cycles more than null (45.90 to 46.07) with abi=x86_64; 143.01 less (142.92\n"
+		"  to 143.11) with abi=i386\n"
+		"- outer: tls costs 188.99 cycles more than data (188.89 to 189.10) with abi=x86_64; no difference\n"
+		"  with abi=i386 (largest 0.04 cycles; 0.16 would have shown)\n");
+}
+
+static double distinct_cost(size_t a, size_t b, size_t c)
+{
+	return 10 + (double)(b * (5 + 8 * a + 4 * c));
+}
+
+static void the_summary_gives_a_range_where_costs_are_too_many_to_name(void **state)
+{
+	static const struct grid grid = {
+		{"abi", "kind", "where"},
+		{{"i386", "x86_64"}, {"plain", "fenced"}, {"here", "there"}},
+		distinct_cost,
+	};
+
+	(void)state;
+	expect_summary(grid_run(&grid),
+		"- 8 variants, from 10.0 cycles (abi=i386 kind=plain where=here) to 27.0 (abi=x86_64 kind=fenced\n"
+		"  where=there)\n"
+		"- abi: each has placements of its own; its levels are not held against each other\n"
+		"- kind: fenced costs 4.99 to 17.01 cycles more than plain, in all 4 pairs\n"
+		"- where: there costs 4.00 cycles more than here (3.89 to 4.09) with kind=fenced; no difference with\n"
+		"  kind=plain (largest 0.03 cycles; 0.15 would have shown)\n");
+}
+
+static double crossed_cost(size_t a, size_t b, size_t c)
+{
+	return 10 + (b == 1 && a == c ? 5 : 0);
+}
+
+static void the_summary_counts_pairs_that_no_levels_set_apart(void **state)
+{
+	static const struct grid grid = {
+		{"abi", "kind", "where"},
+		{{"i386", "x86_64"}, {"plain", "fenced"}, {"here", "there"}},
+		crossed_cost,
+	};
+
+	(void)state;
+	expect_summary(grid_run(&grid),
+		"- 8 variants, from 10.0 cycles (abi=i386 kind=plain where=here) to 15.0 (abi=i386 kind=fenced\n"
+		"  where=here)\n"
+		"- abi: each has placements of its own; its levels are not held against each other\n"
+		"- kind: fenced costs 5.00 cycles more than plain (4.92 to 5.09), in 2 of 4 pairs; no difference in 2\n"
+		"  of 4 pairs (largest 0.06 cycles; 0.18 would have shown)\n"
+		"- where: there costs 4.98 cycles more than here (4.89 to 5.07) with abi=x86_64 kind=fenced; 4.99\n"
+		"  less (4.91 to 5.08) with abi=i386 kind=fenced; no difference with kind=plain (largest 0.03 cycles;\n"
+		"  0.15 would have shown)\n");
+}
+
+static double last_cost(size_t a, size_t b, size_t c)
+{
+	return 10 + (a + b == 2 && c == 1 ? 5 : 0);
+}
+
+static void the_summary_counts_pairs_whose_levels_take_longer_to_name(void **state)
+{
+	static const struct grid grid = {
+		{"abi", "kind", "where"},
+		{{"i386", "x86_64"},
+		 {"plain", "fenced"},
+		 {"before_the_first_access", "behind_the_last_access_but_one_more"}},
+		last_cost,
+	};
+
+	(void)state;
+	expect_summary(grid_run(&grid),
+		"- 8 variants, from 10.0 cycles (abi=i386 kind=plain where=before_the_first_access) to 15.0\n"
+		"  (abi=x86_64 kind=fenced where=behind_the_last_access_but_one_more)\n"
+		"- abi: each has placements of its own; its levels are not held against each other\n"
+		"- kind: fenced costs 5.01 cycles more than plain (4.93 to 5.09), in 1 of 4 pairs; no difference in 3\n"
+		"  of 4 pairs (largest 0.06 cycles; 0.18 would have shown)\n"
+		"- where: behind_the_last_access_but_one_more costs 4.98 cycles more than before_the_first_access\n"
+		"  (4.89 to 5.07) with abi=x86_64 kind=fenced; otherwise no difference (largest 0.03 cycles; 0.18\n"
+		"  would have shown)\n");
+}
+
+static double cornered_cost(size_t a, size_t b, size_t c)
+{
+	return 10 + (b == 1 && a + c < 2 ? 5 : 0);
+}
+
+static void the_summary_says_otherwise_for_what_is_left(void **state)
+{
+	static const struct grid grid = {
+		{"abi", "kind", "where"},
+		{{"i386", "x86_64"}, {"plain", "fenced"}, {"here", "there"}},
+		cornered_cost,
+	};
+
+	(void)state;
+	expect_summary(grid_run(&grid),
+		"- 8 variants, from 10.0 cycles (abi=i386 kind=plain where=here) to 15.0 (abi=i386 kind=fenced\n"
+		"  where=here)\n"
+		"- abi: each has placements of its own; its levels are not held against each other\n"
+		"- kind: no difference between plain and fenced with abi=x86_64 where=there (0.01 cycles; 0.16 would\n"
+		"  have shown); otherwise fenced costs 5.02 cycles more than plain (4.91 to 5.14)\n"
+		"- where: there costs 5.02 cycles less than here (4.93 to 5.11) with abi=x86_64 kind=fenced;\n"
+		"  otherwise no difference (largest 0.03 cycles; 0.18 would have shown)\n");
+}
+
+static double middle_cost(size_t a, size_t b, size_t c)
+{
+	(void)a;
+	(void)c;
+	return b == 1 ? 15 : 10;
+}
+
+static void the_summary_tells_levels_that_do_not_differ_as_one(void **state)
+{
+	static const struct grid grid = {
+		{"abi", "sel", "use"},
+		{{"i386"}, {"data", "null", "ldt"}, {"inner"}},
+		middle_cost,
+	};
+
+	(void)state;
+	expect_summary(grid_run(&grid),
+		"- 3 variants, from 10.0 cycles (sel=data) to 15.0 (sel=null)\n"
+		"- sel: no difference between data and ldt (0.01 cycles; 0.14 would have shown)\n"
+		"- sel: null costs 5.01 cycles more than data or ldt (4.94 to 5.08), in both pairs\n");
+}
+
+static void the_summary_holds_many_levels_against_the_first(void **state)
+{
+	static const char *const factors[] = {"abi", "adds"};
+	static const bool varies[] = {false, true};
+
+	(void)state;
+	for (size_t rows = 5; rows <= 9; rows += 4) {
+		struct result_run *run = run_new(rows, factors, varies, 2);
+
+		for (size_t i = 0; i < rows; i++) {
+			char name[24];
+			const char *levels[] = {"i386", name};
+
+			snprintf(name, sizeof name, "%zu", i + 1);
+			fill_row(run, i, levels, 1, 0.1);
+			scatter(&run->rows[i], i, i < 3 ? 10 : 10 + (double)i, 0.2);
+		}
+		expect_summary(run, rows == 5 ?
+				"- 5 variants, from 10.0 cycles (adds=1) to 14.0 (adds=5)\n"
+				"- adds: no difference between 1 and each of 2 and 3 in both pairs (largest 0.01 cycles; 0.14 would\n"
+				"  have shown)\n"
+				"- adds: 4 costs 2.99 cycles more than 1 (2.92 to 3.06)\n"
+				"- adds: 5 costs 3.94 cycles more than 1 (3.88 to 3.99)\n" :
+				"- 9 variants, from 10.0 cycles (adds=1) to 18.0 (adds=9)\n"
+				"- adds: each of the 8 others costs 2.99 to 8.01 cycles more than 1, in 6 of 8 pairs; no difference\n"
+				"  in 2 of 8 pairs (largest 0.01 cycles; 0.15 would have shown)\n");
+	}
 }
 
 static void the_summary_is_silent_where_nothing_may_be_called(void **state)
@@ -631,7 +871,7 @@ static void the_summary_does_not_pair_unlike_placements(void **state)
 	render_summary(run, &wide, c.out);
 	expect(&c,
 		"- 3 variants, from 1.000 cycles (adds=1) to 1000.0 (adds=1000)\n"
-		"- adds: 1000 against 1: too few placements to tell\n");
+		"- adds: too few placements to tell 1000 from 1\n");
 	result_run_free(run);
 }
 
@@ -992,6 +1232,13 @@ int main(void)
 	        cmocka_unit_test(jsonl_is_the_record),
 	        cmocka_unit_test(the_summary_tells_each_factor_alone),
 	        cmocka_unit_test(the_summary_tells_an_effect_that_depends_on_the_rest),
+	        cmocka_unit_test(the_summary_names_where_a_level_is_dearer_and_where_not),
+	        cmocka_unit_test(the_summary_gives_a_range_where_costs_are_too_many_to_name),
+	        cmocka_unit_test(the_summary_counts_pairs_that_no_levels_set_apart),
+	        cmocka_unit_test(the_summary_counts_pairs_whose_levels_take_longer_to_name),
+	        cmocka_unit_test(the_summary_says_otherwise_for_what_is_left),
+	        cmocka_unit_test(the_summary_tells_levels_that_do_not_differ_as_one),
+	        cmocka_unit_test(the_summary_holds_many_levels_against_the_first),
 	        cmocka_unit_test(the_summary_is_silent_where_nothing_may_be_called),
 	        cmocka_unit_test(the_summary_does_not_pair_unlike_placements),
 	        cmocka_unit_test(stored_runs_are_compared_without_a_verdict),

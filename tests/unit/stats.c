@@ -472,10 +472,10 @@ static void hodges_lehmann_interval_covers_as_often_as_it_says(void **state)
 static void the_detectable_difference_is_1_77_half_widths(void **state)
 {
 	(void)state;
-	assert_near(stats_detectable(1, 0.99, 0.001, 0.9), 1.775, 0.0005);
-	assert_near(stats_detectable(0.25, 0.99, 0.001, 0.9), 1.775 / 4, 0.0005);
+	assert_near(stats_detectable(1, 1000000, 0.99, 0.001, 0.9), 1.775, 0.0005);
+	assert_near(stats_detectable(0.25, 1000000, 0.99, 0.001, 0.9), 1.775 / 4, 0.0005);
 	/* Half the power is the point where the estimate itself lies on the border. */
-	assert_near(stats_detectable(1, 0.999, 0.001, 0.5), 1, 1e-9);
+	assert_near(stats_detectable(1, 1000000, 0.999, 0.001, 0.5), 1, 1e-9);
 }
 
 static double mean_half_width(gsl_rng *rng, double (*draw)(gsl_rng *), double *d, size_t n)
@@ -501,8 +501,8 @@ static void the_detectable_difference_is_seen_nine_times_in_ten(void **state)
 		size_t n;
 		double least, most;
 	} cases[] = {
-	        {normal, 20, 0.80, 0.90},  {normal, 60, 0.87, 0.91},  {normal, 200, 0.88, 0.91},
-	        {laplace, 20, 0.72, 0.90}, {laplace, 60, 0.82, 0.90}, {laplace, 200, 0.87, 0.91},
+	        {normal, 24, 0.87, 0.93},  {normal, 60, 0.87, 0.92},  {normal, 200, 0.88, 0.92},
+	        {laplace, 24, 0.82, 0.92}, {laplace, 60, 0.85, 0.92}, {laplace, 200, 0.87, 0.92},
 	};
 	const unsigned int trials = 2000;
 	gsl_rng *rng = seeded(31);
@@ -512,7 +512,7 @@ static void the_detectable_difference_is_seen_nine_times_in_ten(void **state)
 	for (size_t k = 0; k < COUNT(cases); k++) {
 		size_t n = cases[k].n;
 		double half = mean_half_width(rng, cases[k].draw, d, n);
-		double difference = stats_detectable(half, 0.99, 0.001, 0.9);
+		double difference = stats_detectable(half, n, 0.99, 0.001, 0.9);
 		unsigned int seen = 0, seen_at_half = 0;
 
 		for (unsigned int i = 0; i < trials; i++) {

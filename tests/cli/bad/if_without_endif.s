@@ -1,0 +1,7 @@
+# A conditional is never closed.
+# says: [0-9]+: .*(endif|conditional)
+#: title Broken
+.macro body
+	.if abi64
+	nop
+.endm

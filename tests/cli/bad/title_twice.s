@@ -1,0 +1,7 @@
+# The title stands twice.
+# says: 4: title stands twice: line 3 has it too
+#: title Broken
+#: title Broken
+.macro body
+	nop
+.endm

@@ -1,0 +1,122 @@
+# The manual tells what the program does: the tables of both are one.
+# shellcheck shell=bash source=lib.sh disable=SC2034 # COMMAND is told where an expectation fails
+
+tables() { # TABLE: the names in it
+	"$PROGRAM" help --tables | awk -F'\t' -v t="$1" '$1 == t {print $2}'
+}
+
+# The names that a section lists, as its items (.It) give them.
+items() { # FILE SECTION
+	awk -v s="$2" '/^\.Sh/ {on = ($0 == ".Sh " s)} on && /^\.It/' "$TOP/man/$1"
+}
+
+same() { # WHAT PROGRAM MANUAL
+	local d
+	d=$(diff <(tr ' ' '\n' <<<"$2" | sed '/^$/d' | sort -u) <(tr ' ' '\n' <<<"$3" | sed '/^$/d' | sort -u)) ||
+		fail "$1 (< the program, > the manual): $d"
+}
+
+page() { [ -f "$TOP/man/$1" ] || skip "there is no man/$1 yet"; }
+
+test_manual_pages_are_clean() {
+	local page
+	need mandoc
+	for page in "$TOP"/man/*.[1-9]; do
+		[ -f "$page" ] || skip "there are no pages yet"
+		mandoc -T lint -W warning "$page" >lint 2>&1 || fail "$(cat lint)"
+	done
+}
+
+test_the_manual_has_the_options_of_the_program() {
+	page entrylab.1
+	same options "$(tables option)" "$(items entrylab.1 OPTIONS | grep -oE 'Fl (Fl )?-?[a-z-]+' | sed -E 's/^Fl (Fl )?-*//' | grep -E '..' | sort -u)"
+}
+
+test_the_manual_has_the_commands_of_the_program() {
+	page entrylab.1
+	same commands "$(tables command)" "$(items entrylab.1 COMMANDS | awk '{print $3}')"
+	page entrylab-commands.1
+	same commands "$(tables command)" "$(awk '/^\.Ss/ {print $NF}' "$TOP/man/entrylab-commands.1")"
+}
+
+# With the same words behind the name, and the same options.
+test_the_manual_has_the_words_and_options_of_each_command() {
+	local command text words
+	page entrylab-commands.1
+	need mandoc
+	mandoc -T ascii -O width=400 "$TOP/man/entrylab-commands.1" | col -bx >page
+	while IFS='~' read -r command words; do
+		text=$(awk -v c="$command" '$0 ~ "^   [a-z]" {on = ($1 == c && NF == 1)} on' page)
+		grep -qF -- "$command${words:+ $words}" <<<"$text" || fail "entrylab-commands(1): $command $words: not so in its section: $text"
+		same "options of $command" "$("$PROGRAM" help --tables | awk -F'\t' -v c="$command" '$1 == "takes" && $2 == c {print $3}')" \
+			"$(sed -n 's/^ *Options: //p' <<<"$text" | grep -oE -- '--[a-z-]+' | sed 's/^--//')"
+	done < <("$PROGRAM" help --tables | awk -F'\t' '$1 == "command" {print $2 "~" $3}')
+}
+
+test_the_manual_has_the_header_keys_fields_and_capabilities_of_the_program() {
+	page entrylab-experiment.5
+	same 'header keys' "$(tables key)" "$(items entrylab-experiment.5 'HEADER KEYS' | awk '{for (i = 2; i <= NF; i++) if ($i !~ /^(Cm|Ic|Sy|Li|Va)$/) {print $i; break}}' | grep -vxE 'unroll|loop|once|code|buffer|all|flush|walk')"
+	same fields "$(tables field)" "$(items entrylab-experiment.5 FIELDS | awk '{for (i = 2; i <= NF; i++) if ($i !~ /^(Cm|Ic|Sy|Li|Va)$/) {print $i; break}}')"
+	same capabilities "$(tables capability)" "$(items entrylab-experiment.5 CAPABILITIES | awk '{for (i = 2; i <= NF; i++) if ($i !~ /^(Cm|Ic|Sy|Li|Va)$/) {print $i; break}}')"
+}
+
+test_the_manual_has_the_keys_of_claims_and_tables() {
+	page entrylab-claims.5
+	same 'claim keys' "$(tables claim-key)" "$(items entrylab-claims.5 'CLAIM KEYS' | awk '{print $3}')"
+	same 'table keys' "$(tables table-key)" "$(items entrylab-claims.5 'TABLE KEYS' | awk '{print $3}')"
+}
+
+# The help of the table is the sentence of the manual.
+test_the_manual_says_what_help_says() {
+	local text kind name help
+	need mandoc
+	for kind in option command key capability field claim-key table-key; do
+		case $kind in
+		option | command) set -- entrylab.1 ;;
+		*-key) set -- entrylab-claims.5 ;;
+		*) set -- entrylab-experiment.5 ;;
+		esac
+		page "$1"
+		text=$(mandoc -T ascii -O width=400 "$TOP/man/$1" | col -bx | tr -s ' \n' ' ')
+		while IFS=$'\t' read -r name help; do
+			grep -qF -- "${help%.}" <<<"$text" || fail "$1 does not say of $kind $name: $help"
+		done < <("$PROGRAM" help --tables | awk -F'\t' -v OFS='\t' -v k=$kind '$1 == k {print $2, $NF}')
+	done
+}
+
+# Examples of the manual are commands that the program takes.
+test_the_examples_of_the_manual_work() {
+	local line n=0
+	page entrylab-commands.1
+	lab run ladder adds=1,2 --time 0.1
+	lab run ladder adds=1,2 --time 0.1
+	lab run ladder adds=1,2 --time 0.1
+	cp -r home/data data # three runs, to begin with
+	printf 'list\n' >tonight.elab
+	while read -r line; do
+		n=$((n + 1))
+		rm -rf home/data
+		cp -r data home/data
+		printf '%s\n' "set time 0.1" "$line" >example.elab
+		lab -f example.elab
+		# claims fail where they do
+		[ "$line" = "verify --all" ] && [ "$STATUS" = 1 ] && continue
+		expect_measured
+	done < <("$PROGRAM" help --tables | awk -F'\t' '$1 == "command" {print $2}' | while read -r c; do
+		"$PROGRAM" help "$c" | awk '/^Example/ {getline; on = 1; sub(/^ +/, ""); print; exit}'
+	done)
+	[ $n -ge 5 ] || fail "only $n examples found"
+}
+
+test_the_experiment_of_the_manual_works() {
+	page entrylab-experiment.5
+	need mandoc
+	mandoc -T ascii "$TOP/man/entrylab-experiment.5" | col -bx | sed -n '/^EXAMPLES/,/^DIAGNOSTICS/p' >examples
+	awk '/#: title/ {n++; on = 1} on {sub(/^ +/, ""); print > ("example" n ".s")} /\.endm/ {on = 0}' examples
+	ls example?.s >/dev/null 2>&1 || fail "no examples found"
+	for file in example?.s; do
+		lab run "./$file" --time 0.1 --format jsonl
+		expect_measured
+		expect_json '[.[]|select(.kind=="result")]|length>=1 and all(.state=="measured")'
+	done
+}
