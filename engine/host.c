@@ -251,11 +251,15 @@ static void read_smt(struct host *h)
 	if (!read_line(line, sizeof line, CPU_DIR "cpu%d/topology/thread_siblings_list", h->cpu) ||
 	    !cpulist_parse(line, &siblings)) {
 		copy_text(h->smt, sizeof h->smt, "unknown");
+		h->sibling = -1;
+		copy_text(h->sibling_load, sizeof h->sibling_load, "unknown");
 		return;
 	}
 	for (size_t i = 0; i < siblings.count; i++)
 		if (siblings.cpus[i] != h->cpu)
 			cpulist_add(&others, siblings.cpus[i]);
+	h->sibling = others.count ? others.cpus[0] : -1;
+	copy_text(h->sibling_load, sizeof h->sibling_load, others.count ? "unknown" : "none");
 	char *text = cpulist_format(&others);
 	if (others.count == 0)
 		copy_text(h->smt, sizeof h->smt, "off");

@@ -54,6 +54,8 @@ struct host {
 	double core_hz; /* 0 until a run calibrates it */
 	char governor[32];
 	char smt[64]; /* "off", "on, sibling 3", "unknown" */
+	int sibling;  /* another CPU of the same core, the first if there are several; -1: none or unknown */
+	char sibling_load[16]; /* how busy it was during a run; "unknown" before, "none" where there is none */
 	char clocksource[32];
 	char fred[8];      /* "yes", "no", "unknown" */
 	char pmu[224];     /* "6 counters; libpfm 4.13.0" or why none, from counters/ */

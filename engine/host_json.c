@@ -40,6 +40,7 @@ static const struct field {
         FIELD(core_hz, REAL, false),
         FIELD(governor, TEXT, false),
         FIELD(smt, TEXT, false),
+        FIELD(sibling_load, TEXT, false),
         FIELD(clocksource, TEXT, false),
         FIELD(pmu, TEXT, false),
         FIELD(pmu_counters, WHOLE, false),

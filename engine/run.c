@@ -423,6 +423,30 @@ static void note_pending(struct run *r)
 					 r->result->rows[i].label);
 }
 
+static void look_around(struct run *r)
+{
+	r->sibling = r->host.sibling;
+	r->cpu_known = cpustat_read(r->host.cpu, &r->cpu_before);
+	r->sibling_known = r->sibling >= 0 && cpustat_read(r->sibling, &r->sibling_before);
+}
+
+/* What others took while the run was on, where the kernel knows: it counts in ticks of 10 ms, so short runs have nothing to say. */
+static void note_others(struct run *r)
+{
+	struct cpustat after, share;
+	if (r->cpu_known && cpustat_read(r->host.cpu, &after) && cpustat_between(&r->cpu_before, &after, &share) &&
+	    share.steal >= 0.01)
+		result_event_add(r->result, "note", "the hypervisor gave %.0f%% of CPU %d's time to others", 100 * share.steal,
+				 r->host.cpu);
+	if (!r->sibling_known || !cpustat_read(r->sibling, &after) || !cpustat_between(&r->sibling_before, &after, &share))
+		return;
+	snprintf(r->host.sibling_load, sizeof r->host.sibling_load, "%.0f%%", 100 * share.busy);
+	if (share.busy >= 0.05)
+		result_event_add(r->result, "warning",
+				 "CPU %d, which shares a core with the one that measures, was busy for %.0f%% of the time",
+				 r->sibling, 100 * share.busy);
+}
+
 static void finish(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void finish(struct run *r, const char *fmt, ...)
 {
@@ -450,7 +474,10 @@ static void finish(struct run *r, const char *fmt, ...)
 		distrust(r, r->failure.text);
 	else if (result->cut_short && !r->blocks)
 		distrust(r, "stopped before anything was measured");
+	if (r->blocks)
+		run_judge_drift(r);
 	note_pending(r);
+	note_others(r);
 	if (!(r->host.core_hz > 0))
 		r->host.core_hz = core_hz(r);
 	free(result->host);
@@ -522,6 +549,20 @@ static uint32_t least_blocks(const struct run *r)
 	return n > RUN_BLOCKS_LEAST ? n : RUN_BLOCKS_LEAST;
 }
 
+/* A control may fail because somebody else was busy for some milliseconds, and a short run is soon over. So one whose controls
+ * fail goes on for twice as long again, and half a second at least: what passes is outvoted by what is measured then, and what does not pass still
+ * fails. */
+static bool be_patient(struct run *r, double t)
+{
+	run_judge_controls(r);
+	if (r->result->trusted)
+		return false;
+	if (r->patience <= 0)
+		r->patience = t + fmax(0.5, 2 * (t - r->measure_from));
+	/* verdicts that this look took away are for the next one to give */
+	return t < r->patience;
+}
+
 static void end_block(struct run *r, struct error *err)
 {
 	for (enum experiment_abi i = 0; i < EXPERIMENT_ABIS; i++)
@@ -540,7 +581,7 @@ static void end_block(struct run *r, struct error *err)
 	}
 	if (look) {
 		r->next_look = r->blocks * 1.1 + 1;
-		if (run_judge_precise(r)) {
+		if (run_judge_precise(r) && !be_patient(r, t)) {
 			finish(r, "precision reached");
 			return;
 		}
@@ -737,6 +778,7 @@ static int begin(struct run *r, struct error *err)
 	result->report_count = spec->experiment->report_count;
 	result->report_seconds = spec->experiment->report_seconds;
 	result->host = host_json(&r->host, spec->probes);
+	look_around(r);
 	int rc = run_plan_rows(r, err);
 	for (enum experiment_abi i = 0; !rc && i < EXPERIMENT_ABIS; i++)
 		rc = run_plan_abi(r, i, err);

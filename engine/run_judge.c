@@ -285,6 +285,31 @@ bool run_judge_precise(struct run *r)
 	return worst <= 1;
 }
 
+/* Blocks come in the order of time. A difference whose two halves do not agree was moved by something that is neither code nor chance, and the
+ * figure of the whole stands for neither: it is told. */
+void run_judge_drift(struct run *r)
+{
+	struct result_run *result = r->result;
+	double *d = malloc((r->blocks + 1) * sizeof *d);
+	for (size_t i = 0; d && i < result->row_count; i++) {
+		const struct result_row *row = &result->rows[i];
+		const struct run_abi *a = NULL, *b = NULL;
+		if (isnan(row->p))
+			continue;
+		const struct run_track *t = track_of_row(r, (long)i, &a), *u = track_of_row(r, row->base, &b);
+		size_t n = pair(r, a, t, b, u, d), half = n / 2;
+		struct stats_interval first = stats_hodges_lehmann(d, half, 0.999);
+		struct stats_interval second = stats_hodges_lehmann(d + half, n - half, 0.999);
+		bool apart = first.hi < second.lo || second.hi < first.lo;
+		if (apart && fabs(first.est - second.est) >= smallest(result->rows[row->base].cycles.est))
+			result_event_add(result, "warning",
+					 "%s: the difference to its base moved while the run was on, from %+.2f to %+.2f cycles: "
+					 "its figure stands for neither half",
+					 row->label, first.est, second.est);
+	}
+	free(d);
+}
+
 /* ---- controls ---- */
 
 static struct result_control *add_control(struct run *r, const char *name, enum experiment_abi abi, const char *what,
@@ -405,6 +430,18 @@ static void judge_footprint(struct run *r, enum experiment_abi abi)
 		say(c, false, "off: %s", p->why);
 }
 
+static void forget_controls(struct result_run *result)
+{
+	for (size_t i = 0; i < result->control_count; i++) {
+		free(result->controls[i].name);
+		free(result->controls[i].what);
+		free(result->controls[i].text);
+	}
+	result->control_count = 0;
+	free(result->not_trusted_why);
+	result->not_trusted_why = NULL;
+}
+
 void run_judge_controls(struct run *r)
 {
 	struct result_run *result = r->result;
@@ -412,6 +449,7 @@ void run_judge_controls(struct run *r)
 	char *why = NULL;
 	if (!d)
 		return;
+	forget_controls(result);
 	for (enum experiment_abi abi = 0; abi < EXPERIMENT_ABIS; abi++) {
 		if (!r->abi[abi].used)
 			continue;

@@ -3,6 +3,7 @@
 #ifndef ENGINE_RUN_STATE_H
 #define ENGINE_RUN_STATE_H
 
+#include "cpustat.h"
 #include "program.h"
 #include "run.h"
 #include "worker.h"
@@ -83,6 +84,10 @@ struct run {
 	double next_look;        /* number of blocks at which precision is looked at again */
 	double next_refresh;     /* when intervals are refreshed again */
 	double fraction;
+	double patience; /* until then a run whose controls fail goes on; 0: they have not failed yet */
+	struct cpustat cpu_before, sibling_before;
+	bool cpu_known, sibling_known;
+	int sibling; /* of the CPU that measures, or -1 */
 	bool stop;
 	struct error failure;
 };
@@ -98,7 +103,8 @@ void run_plan_bases(struct run *r);                    /* bases that turned out 
 /* run_judge.c */
 void run_judge_block(struct run *r, enum experiment_abi abi); /* the samples that it has delivered */
 void run_judge_rows(struct run *r);     /* intervals, comparisons */
-void run_judge_controls(struct run *r); /* controls and whether the run is trusted; then verdicts */
+void run_judge_controls(struct run *r); /* controls and whether the run is trusted; then verdicts. May be called again */
+void run_judge_drift(struct run *r);    /* warns of differences that did not stay the same from the first block to the last */
 bool run_judge_precise(struct run *r);  /* what was asked for is narrow enough; sets fraction */
 
 #endif

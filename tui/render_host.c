@@ -32,6 +32,7 @@ static const struct {
         {"core_hz", "core clock", FIELD_HZ},
         {"governor", "governor", FIELD_TEXT},
         {"smt", "SMT", FIELD_TEXT},
+        {"sibling_load", "its load", FIELD_TEXT},
         {"cmdline_isolation", "isolation", FIELD_TEXT},
         {"tsc_hz", "time stamp", FIELD_HZ},
         {"tsc_source", "its rate from", FIELD_TEXT},

@@ -9,9 +9,12 @@ watched_worker() { # ABI WORD...
 	"$PROGRAM" asm 'jmp .' --abi "$abi" "$@" >out 2>err &
 	PID=$!
 	for ((i = 0; i < 400; i++)); do
-		WORKER=$(pgrep -P $PID -x entrylab-worker | head -n 1)
-		# it has been given its code
-		[ -n "$WORKER" ] && grep -q 'memfd:code\|rwx\|r-x.* 0 *$' "/proc/$WORKER/maps" 2>/dev/null && return
+		# it may be checked in a process of its own, below the worker
+		# shellcheck disable=SC2046
+		for WORKER in $(pgrep -P $PID,$(pgrep -d , -P $PID -x entrylab-worker) -x entrylab-worker 2>/dev/null); do
+			# it has been given its code
+			grep -q 'memfd:code\|rwx\|r-x.* 0 *$' "/proc/$WORKER/maps" 2>/dev/null && return
+		done
 		sleep 0.02
 	done
 	fail "no worker was seen"

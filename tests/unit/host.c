@@ -167,7 +167,7 @@ static void this_host_is_described_and_its_json_has_every_field(void **state)
 	        "clocksource",   "fred",          "pmu",
 	        "pmu_counters",  "perf_paranoid", "boot_id",
 	        "cpu",           "cpus",          "tool_version",
-	        "steal",
+	        "steal",         "sibling_load",
 	};
 	struct host h;
 	struct error err;

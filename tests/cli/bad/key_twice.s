@@ -1,5 +1,5 @@
 # The key repeat stands twice.
-# says: 5: repeat stands twice: line 4 has it too
+# says: 5: repeat stands twice
 #: title Broken
 #: repeat loop
 #: repeat unroll
