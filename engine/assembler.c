@@ -174,6 +174,8 @@ int assembler_run(enum experiment_abi abi, const char *text, size_t size, const 
 			       WTERMSIG(status));
 	} else if (WEXITSTATUS(status)) {
 		rc = error_set(err, ERROR_INPUT, "the assembler refuses the source");
+	} else if (lseek(out, 0, SEEK_END) <= 0) {
+		rc = error_set(err, ERROR_ABSENT, "the assembler that is on the PATH wrote no object file: is that GNU as?");
 	} else {
 		*object = out;
 		out = -1;

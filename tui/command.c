@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -292,6 +293,10 @@ bool command_output_holds(const struct session *s)
 
 	errno = 0;
 	holds = fflush(stdout) == 0 && !ferror(stdout);
+	/* It failed earlier, when a buffer was full: a byte of its own tells the reason. Nothing that is lost is followed by it: the
+	 * output is not whole any more. */
+	if (!holds && !errno && write(STDOUT_FILENO, "\n", 1) == 1)
+		errno = EIO;
 	/* A reader that has seen enough and closed the pipe needs no message. */
 	if (!holds && !told && errno != EPIPE)
 		command_say(s, "standard output cannot be written: %s",

@@ -87,7 +87,11 @@ static int main_scripts(struct session *s, const struct option_values *v)
 	int code = ERROR_NONE, rc;
 
 	if (v->text[OPTION_FILE]) {
-		rc = script_run_file(s, v->text[OPTION_FILE], v->keep_going, &err);
+		/* a `set` in the script may replace the options, and this word with them */
+		char *path = memory_copy(v->text[OPTION_FILE]);
+
+		rc = script_run_file(s, path, v->keep_going, &err);
+		free(path);
 		if (rc)
 			main_fail(s, &err);
 		code = rc;
