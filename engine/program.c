@@ -37,6 +37,10 @@ static const struct relocation relocations[EXPERIMENT_ABIS][12] = {
 			       {R_X86_64_PC64, PROTOCOL_REL64, 8}},
 };
 
+/* Bytes of one macro of a variant, and of what a file puts into sections of its own. */
+#define MACRO_MOST (1ul << 20)
+#define SECTION_MOST (64ul << 20)
+
 struct reader {
 	const struct program_item *items;
 	Elf *elf;
@@ -77,10 +81,25 @@ static bool section_owner(const char *name, enum program_macro *macro, size_t *v
 	return false;
 }
 
-/* A message about a section. The object file has no lines, so the file, the macro and the variant must do. */
-static int refuse(const struct reader *r, const struct protocol_section *s, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-static int refuse(const struct reader *r, const struct protocol_section *s, const char *fmt, ...)
+/* The line of a file where a symbol stands first, comments aside; 0: nowhere. */
+static unsigned line_of(const struct experiment *x, const char *symbol)
+{
+	size_t n = symbol ? strlen(symbol) : 0;
+	unsigned line = 1;
+	static const char part[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$";
+	for (const char *c = x->code; n && *c; c++) {
+		line += *c == '\n';
+		if (!strncmp(c, symbol, n) && (c == x->code || !strchr(part, c[-1])) && (!c[n] || !strchr(part, c[n])))
+			return line;
+	}
+	return 0;
+}
+
+/* A message about a section, and a symbol or NULL. The object file has no lines: the one where the symbol stands, the macro and the
+ * variant must do. */
+static int refuse(const struct reader *r, const struct protocol_section *s, const char *symbol, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+static int refuse(const struct reader *r, const struct protocol_section *s, const char *symbol, const char *fmt, ...)
 {
 	bool owned = s->variant != PROTOCOL_SHARED;
 	const struct program_item *item = &r->items[owned ? s->variant : r->p->variant_count - 1];
@@ -100,7 +119,12 @@ static int refuse(const struct reader *r, const struct protocol_section *s, cons
 		free(variant);
 		variant = NULL;
 	}
-	error_set(r->err, ERROR_INPUT, "%s: %s%s", item->experiment->path, text, variant ? variant : "");
+	/* what has no file (snippets) has no lines that a person could look up */
+	unsigned line = strchr(item->experiment->path, '/') ? line_of(item->experiment, symbol) : 0;
+	if (line)
+		error_set(r->err, ERROR_INPUT, "%s:%u: %s%s", item->experiment->path, line, text, variant ? variant : "");
+	else
+		error_set(r->err, ERROR_INPUT, "%s: %s%s", item->experiment->path, text, variant ? variant : "");
 	free(variant);
 	return ERROR_INPUT;
 }
@@ -147,9 +171,15 @@ static int read_section(struct reader *r, Elf_Scn *scn, size_t index)
 	bool owned = name && section_owner(name, &macro, &variant) && variant < r->p->variant_count;
 	if (!owned && !sh.sh_size)
 		return 0; /* .text and .data of a file that puts nothing there */
-	if (sh.sh_size > (64u << 20) || sh.sh_addralign > 4096)
-		return error_set(r->err, ERROR_INPUT, "%s: section %s is too large, or aligned to more than a page",
-				 r->items[r->p->variant_count - 1].experiment->path, name);
+	const struct experiment *x = r->items[owned ? variant : r->p->variant_count - 1].experiment;
+	if (sh.sh_addralign > 4096)
+		return error_set(r->err, ERROR_INPUT, "%s: %s is aligned to more than a page", x->path,
+				 owned ? program_macro_name[macro] : name);
+	/* no cache of the first two levels holds more, and placing it would take longer than running it */
+	if (sh.sh_size > (owned ? MACRO_MOST : SECTION_MOST))
+		return error_set(r->err, ERROR_INPUT, "%s: %s is too large: %lu bytes, where %lu are the most", x->path,
+				 owned ? program_macro_name[macro] : name, (unsigned long)sh.sh_size,
+				 owned ? MACRO_MOST : SECTION_MOST);
 
 	struct program *p = r->p;
 	struct protocol_section *s = &p->sections[p->section_count];
@@ -189,9 +219,9 @@ static int resolve(struct reader *r, const struct protocol_section *from, size_t
 		return 0;
 	}
 	if (sym.st_shndx == SHN_UNDEF)
-		return refuse(r, from, "symbol '%s' is not defined", name ? name : "?");
+		return refuse(r, from, name, "symbol '%s' is not defined", name ? name : "?");
 	if (sym.st_shndx >= r->elf_sections || r->number[sym.st_shndx] < 0)
-		return refuse(r, from, "symbol '%s' is in no section that is loaded%s", name ? name : "?",
+		return refuse(r, from, name, "symbol '%s' is in no section that is loaded%s", name ? name : "?",
 			      sym.st_shndx == SHN_COMMON ? " (.comm: use .lcomm)" : "");
 	*section = (uint32_t)r->number[sym.st_shndx];
 	return 0;
@@ -246,7 +276,7 @@ static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *sh)
 			if (relocations[p->abi][k].type == GELF_R_TYPE(info))
 				kind = &relocations[p->abi][k];
 		if (!kind || at + kind->width > target->size)
-			return refuse(r, target, "a reference of a kind that is not supported (relocation type %lu)",
+			return refuse(r, target, NULL, "a reference of a kind that is not supported (relocation type %lu)",
 				      (unsigned long)GELF_R_TYPE(info));
 		int64_t value = 0;
 		struct protocol_fixup *f = &all[p->fixup_count];

@@ -179,6 +179,9 @@ static void fail(struct run *r, const struct error *err)
 	r->phase = RUN_DONE;
 }
 
+/* One answer to CHECK or SIZE: what the worker allows a variant, and time to place its code. */
+static const double ANSWER_SECONDS = RUN_DEADLINE_MS / 1000.0 + 1;
+
 static void set_deadline(struct run *r, double seconds)
 {
 	/* the worker's own alarm comes first and can say where; this one is for variants that have switched it off */
@@ -260,17 +263,18 @@ static bool request_preparation(struct run *r, struct run_abi *a, struct error *
 		fail(r, err);
 		return true;
 	}
-	set_deadline(r, n * (RUN_DEADLINE_MS / 1000.0) + 2);
+	set_deadline(r, ANSWER_SECONDS);
 	return true;
 }
 
 /* The track that the next answer must be about: a worker answers in the order it was asked. NULL: the answer is about another. */
-static struct run_track *answered_track(struct run_abi *a, uint32_t variant)
+static struct run_track *answered_track(struct run *r, struct run_abi *a, uint32_t variant)
 {
 	struct run_track *t = a->answered < a->asked_count ? &a->tracks[a->asked[a->answered]] : NULL;
 	if (!t || t->variant != variant)
 		return NULL;
 	a->answered++;
+	set_deadline(r, ANSWER_SECONDS);
 	return t;
 }
 
@@ -670,7 +674,7 @@ static void on_message(struct run *r, struct run_abi *a, const struct protocol_h
 		if (head->size != sizeof checked)
 			break;
 		memcpy(&checked, body, sizeof checked);
-		t = answered_track(a, checked.variant);
+		t = answered_track(r, a, checked.variant);
 		if (!t || !checked.iterations)
 			break;
 		judge_check(r, a, t, &checked);
@@ -681,7 +685,7 @@ static void on_message(struct run *r, struct run_abi *a, const struct protocol_h
 		if (head->size != sizeof sized)
 			break;
 		memcpy(&sized, body, sizeof sized);
-		t = answered_track(a, sized.variant);
+		t = answered_track(r, a, sized.variant);
 		if (!t || !sized.unroll || sized.unroll > RUN_UNROLL_MOST)
 			break;
 		t->unroll = sized.unroll;

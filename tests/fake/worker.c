@@ -20,17 +20,30 @@
  *   laplace             the same, long-tailed
  *   shared SD           the same, of all rows in a block alike, of both ABIs
  *   jitter SD           ticks of a sample
- *   interrupt P         share of samples that are lengthened and, where the footprint is put down,
- * marked slow P              share of samples that are lengthened and not marked spoil V every
- * sample of V is marked as interrupted footprint N         of 8, answer to CHECK (8) result V N
- * what V leaves in the environment's field result; its counter is the number of iterations fault V
- * BITS MOVED  answer to CHECK delay MS            before every answer split               messages
- * leave byte by byte die WHEN V SIGNAL PART OFFSET      WHEN: ready, check, size, sample. Last
- * words in the status page, then exit 111 exit WHEN V STATUS  the same without a signal kill WHEN V
- * SIGNAL  the same by a signal that no handler caught hang WHEN V         silent for ever close
- * WHEN V        closes the socket and lives on fail WHEN V         answers FAILED garbage WHEN V
- * KIND instead of an answer: type, size, huge, short, other, zero, flood after N             the
- * misdeed above only once N blocks have been answered, by all workers together
+ *   interrupt P         share of samples that are lengthened and, where the footprint is put
+ *                       down, marked
+ *   slow P              share of samples that are lengthened and not marked
+ *   spoil V             every sample of V is marked as interrupted
+ *   footprint N         of 8, answer to CHECK (8)
+ *   result V N          what V leaves in the environment's field result; its counter is the number
+ *                       of iterations
+ *   fault V BITS MOVED  answer to CHECK
+ *   delay MS            before every answer
+ *   split               messages leave byte by byte
+ *   die WHEN V SIGNAL PART OFFSET [REFUSED]
+ *                       WHEN: ready, check, quiet (a check with the footprint put down), size,
+ *                       sample. Last words in the status page, then exit 111
+ *   exit WHEN V STATUS  the same without a signal
+ *   kill WHEN V SIGNAL  the same by a signal that no handler caught
+ *   hang WHEN V         silent for ever
+ *   close WHEN V        closes the socket and lives on
+ *   fail WHEN V         answers FAILED
+ *   garbage WHEN V KIND instead of an answer: type, size, huge, short, other, zero, flood
+ *   after N             the misdeed above only once N blocks have been answered, by all workers
+ *                       together
+ *
+ * It holds the engine to the order of things: BEGIN behind a program or END alone, checks under the
+ * guard, sizes and samples without it. Otherwise it ends with status 99.
  */
 #include <math.h>
 #include <signal.h>
@@ -47,8 +60,8 @@
 #include "engine/protocol.h"
 
 enum { VARIANTS = 4096, NOBODY = -1 };
-enum when { READY, CHECK, SIZE, SAMPLE, NEVER };
-static const char *const when_name[] = {"ready", "check", "size", "sample"};
+enum when { READY, CHECK, QUIET, SIZE, SAMPLE, NEVER };
+static const char *const when_name[] = {"ready", "check", "quiet", "size", "sample"};
 
 static struct {
 	uint64_t seed;
@@ -62,7 +75,7 @@ static struct {
 	bool spoiled[VARIANTS];
 	char deed[32];
 	enum when when;
-	long variant, signal, part, offset;
+	long variant, signal, part, offset, refused;
 	char kind[32];
 	long after;
 } script = {.rate = 0.8, .granule = 26, .size = 100, .footprint = 8, .when = NEVER};
@@ -125,7 +138,8 @@ static void read_deed(const char *word, const char *rest)
 	if (!strcmp(word, "garbage"))
 		sscanf(rest + used, "%31s", script.kind);
 	else
-		sscanf(rest + used, "%ld %ld %ld", &script.signal, &script.part, &script.offset);
+		sscanf(rest + used, "%ld %ld %ld %ld", &script.signal, &script.part, &script.offset,
+		       &script.refused);
 }
 
 static void read_line(const char *word, const char *rest)
@@ -270,6 +284,7 @@ static const struct {
 } reply[] = {
         [READY] = {PROTOCOL_READY, PROTOCOL_PREPARING, 0},
         [CHECK] = {PROTOCOL_CHECKED, PROTOCOL_CHECKING, sizeof(struct protocol_checked)},
+        [QUIET] = {PROTOCOL_CHECKED, PROTOCOL_QUIET, sizeof(struct protocol_checked)},
         [SIZE] = {PROTOCOL_SIZED, PROTOCOL_SIZING, sizeof(struct protocol_sized)},
         [SAMPLE] = {PROTOCOL_SAMPLES, PROTOCOL_SAMPLING, sizeof(struct protocol_samples)},
 };
@@ -319,6 +334,7 @@ static void misbehave(enum when when, long variant)
 		status->offset = (uint32_t)script.offset;
 		status->pc = 0x12345678;
 		status->address = 0x1000;
+		status->refused = (uint32_t)script.refused;
 		_exit(111);
 	} else if (!strcmp(script.deed, "exit")) {
 		_exit((int)script.signal);
@@ -362,7 +378,7 @@ static uint32_t *list_of(const struct protocol_head *head, const void *body, uin
 		give_up("memory");
 	memcpy(list, body, head->size);
 	for (uint32_t i = 0; i < *n; i++)
-		if (list[i] >= VARIANTS)
+		if ((list[i] & ~PROTOCOL_CHECK_BARE) >= VARIANTS)
 			give_up("a variant's number");
 	return list;
 }
@@ -371,14 +387,18 @@ static void check(const struct protocol_head *head, const void *body)
 {
 	uint32_t n, *list = list_of(head, body, &n);
 	for (uint32_t i = 0; i < n; i++) {
-		struct protocol_checked c = {.variant = list[i],
-		                             .iterations = 3,
-		                             .faults = script.faults[list[i]],
-		                             .stack_moved = script.moved[list[i]],
-		                             .footprint = script.footprint};
+		bool bare = list[i] & PROTOCOL_CHECK_BARE;
+		uint32_t v = list[i] & ~PROTOCOL_CHECK_BARE;
+		struct protocol_checked c = {.variant = v,
+		                             .iterations = once[v] ? 1 : 3,
+		                             .faults = script.faults[v],
+		                             .stack_moved = script.moved[v],
+		                             .footprint = bare ? 0 : script.footprint};
 		c.env.counter = c.iterations;
-		c.env.result = script.result[list[i]];
-		misbehave(CHECK, list[i]);
+		c.env.result = script.result[v];
+		misbehave(CHECK, v);
+		if (!bare)
+			misbehave(QUIET, v);
 		answer(PROTOCOL_CHECKED, &c, sizeof c, NULL, 0);
 	}
 	free(list);
@@ -448,6 +468,56 @@ static void block(const void *body)
 	free(seen);
 }
 
+/* Where the conversation is. */
+static enum { UNLOADED, LOADED, CHECKS, MEASURES } state;
+
+static void begin(const struct protocol_head *head, const void *body)
+{
+	struct protocol_begin b;
+	if (state != LOADED || head->size != sizeof b)
+		give_up("BEGIN out of turn");
+	memcpy(&b, body, sizeof b);
+	state = b.guard ? CHECKS : MEASURES;
+	misbehave(READY, NOBODY);
+	answer(PROTOCOL_READY, NULL, 0, NULL, 0);
+}
+
+static void hear(const struct protocol_head *head, const void *body)
+{
+	switch (head->type) {
+	case PROTOCOL_CONFIG:
+		break;
+	case PROTOCOL_PROGRAM:
+		load(body);
+		state = LOADED;
+		break;
+	case PROTOCOL_BEGIN:
+		begin(head, body);
+		break;
+	case PROTOCOL_END:
+		if (state < CHECKS)
+			give_up("END without BEGIN");
+		state = LOADED;
+		break;
+	case PROTOCOL_CHECK:
+		if (state != CHECKS)
+			give_up("CHECK without the guard");
+		check(head, body);
+		break;
+	case PROTOCOL_SIZE:
+	case PROTOCOL_BLOCK:
+		if (state != MEASURES)
+			give_up("something to be timed under the guard");
+		if (head->type == PROTOCOL_SIZE)
+			size(head, body);
+		else
+			block(body);
+		break;
+	default:
+		give_up("a message of an unknown type");
+	}
+}
+
 int main(void)
 {
 	read_script();
@@ -462,19 +532,7 @@ int main(void)
 		if (!body)
 			give_up("memory");
 		read_all(body, head.size);
-		if (head.type == PROTOCOL_PROGRAM) {
-			load(body);
-			misbehave(READY, NOBODY);
-			answer(PROTOCOL_READY, NULL, 0, NULL, 0);
-		} else if (head.type == PROTOCOL_CHECK) {
-			check(&head, body);
-		} else if (head.type == PROTOCOL_SIZE) {
-			size(&head, body);
-		} else if (head.type == PROTOCOL_BLOCK) {
-			block(body);
-		} else if (head.type != PROTOCOL_CONFIG) {
-			give_up("a message of an unknown type");
-		}
+		hear(&head, body);
 		free(body);
 	}
 }
