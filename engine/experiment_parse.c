@@ -1,5 +1,6 @@
 #include "experiment.h"
 
+#include <asm/ldt.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "experiment_source.h"
 #include "experiment_words.h"
 #include "host.h"
+#include "protocol.h"
 
 enum { MAX_LINES = 1000, MAX_WORDS = 256, MAX_STACK = 4096, MAX_ALIGN = 4096 };
 
@@ -110,7 +112,8 @@ const struct experiment_key experiment_keys[] = {
                                  "blocks."},
         [KEY_LDT] = {.name = "ldt",
                      .form = "[CONDITION] data|code COUNT",
-                     .help = "Flat descriptors in the LDT, up to 7680 of them.",
+                     .help = "Flat descriptors in the LDT: data, up to 8192, from its entry 0 on; or "
+                             "code, up to 256.",
                      .repeats = true},
         [KEY_SEGMENT] = {.name = "segment",
                          .form = "[CONDITION] code16|code32",
@@ -627,17 +630,20 @@ static int take_stack(struct parser *p, const struct header_line *h)
 	char *words[MAX_WORDS];
 	size_t count;
 	struct experiment_setting *s = &p->x->stacks[p->x->stack_count];
+	char value[61];
+	snprintf(value, sizeof value, "%s", h->value);
 	int rc = take_setting(p, h, s, words, &count);
 	if (rc)
 		return rc;
 	if (count != 1 || !experiment_words_number(words[0], strlen(words[0]), &s->value) ||
 	    s->value > MAX_STACK)
 		return FAIL(p, h->line, "stack is a number of bytes from 0 to %d, not '%.60s'",
-		            MAX_STACK, count ? words[0] : "");
+		            MAX_STACK, value);
 	return keep_setting(p, h, p->x->stacks, &p->x->stack_count, &p->stack);
 }
 
-/* 16 entries are the engine's own, and code descriptors begin at 256. */
+/* Data descriptors fill the LDT from entry 0 on (LDT_ENTRIES of asm/ldt.h), code descriptors have a
+ * place in its middle. */
 static int take_ldt(struct parser *p, const struct header_line *h)
 {
 	char *words[MAX_WORDS];
@@ -648,9 +654,11 @@ static int take_ldt(struct parser *p, const struct header_line *h)
 		return rc;
 	bool kind = count == 2 && (!strcmp(words[0], "data") || !strcmp(words[0], "code"));
 	if (!kind || !experiment_words_number(words[1], strlen(words[1]), &s->count) ||
-	    s->count < 1 || s->count > 7680)
+	    s->count < 1 || s->count > (words[0][0] == 'c' ? PROTOCOL_LDT_CODE_MOST : LDT_ENTRIES))
 		return FAIL(p, h->line,
-		            "ldt is data or code and a number of descriptors from 1 to 7680");
+		            "ldt is data and a number of descriptors from 1 to %d, or code and one "
+		            "from 1 to %d",
+		            LDT_ENTRIES, PROTOCOL_LDT_CODE_MOST);
 	s->value = words[0][0] == 'c';
 	return 0;
 }

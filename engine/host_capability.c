@@ -10,6 +10,7 @@ const struct host_capability_info host_capabilities[HOST_CAPABILITIES] = {
         [HOST_GDT] = {"gdt", "two segment descriptors of our own in the GDT (set_thread_area)"},
         [HOST_INT80] = {"int80", "system calls by int $0x80"},
         [HOST_SYSENTER] = {"sysenter", "system calls by the sysenter instruction"},
+        [HOST_SYSCALL] = {"syscall", "system calls by the syscall instruction"},
         [HOST_SYSCALL32] = {"syscall32",
                             "the vDSO's entry for 32-bit system calls (__kernel_vsyscall)"},
         [HOST_FSGSBASE] = {"fsgsbase",

@@ -11,6 +11,7 @@ enum host_capability {
 	HOST_GDT,       /* set_thread_area: two entries of our own */
 	HOST_INT80,     /* int $0x80 (in x86_64 too) */
 	HOST_SYSENTER,  /* the instruction itself in a 32-bit program; #UD on AMD in long mode */
+	HOST_SYSCALL,   /* the instruction itself; in a 32-bit program AMD only */
 	HOST_SYSCALL32, /* the vDSO's __kernel_vsyscall exists */
 	HOST_FSGSBASE,  /* rdfsbase and friends, enabled by the kernel (AT_HWCAP2 bit 1) */
 	HOST_FOOTPRINT, /* a return from an exception clears a null selector of value 1 in %es */

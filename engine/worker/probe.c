@@ -268,6 +268,33 @@ static bool probe_sysenter(char *why, size_t size)
 #endif
 }
 
+/* In a 32-bit program AMD's CPUs have it, under a 64-bit kernel; Intel's raise #UD outside 64-bit mode (SDM Vol. 2B, SYSCALL). The kernel
+ * returns to the vDSO's landing pad, as from sysenter; the second argument travels in ebp, as the return address takes ecx
+ * (arch/x86/entry/entry_64_compat.S). */
+static bool probe_syscall(char *why, size_t size)
+{
+	long rc;
+#ifdef __x86_64__
+	__asm__ volatile("syscall" : "=a"(rc) : "0"((long)SYS_getpid) : "memory", "cc", "rcx", "r11");
+#else
+	__asm__ volatile("call 1f\n\t"
+	                 "jmp 2f\n"
+	                 "1: push %%ecx\n\t"
+	                 "push %%edx\n\t"
+	                 "push %%ebp\n\t"
+	                 "mov %%ecx, %%ebp\n\t"
+	                 "syscall\n\t"
+	                 "ud2\n"
+	                 "2:"
+	                 : "=a"(rc)
+	                 : "0"(SYS_getpid)
+	                 : "memory", "cc");
+#endif
+	if (rc != getpid())
+		return no(why, size, "syscall with getpid gives %ld", rc);
+	return true;
+}
+
 static bool probe_syscall32(char *why, size_t size)
 {
 #ifdef __x86_64__
@@ -370,6 +397,9 @@ static const struct {
         [HOST_SYSENTER] = {.run = probe_sysenter,
                            .on_ill = "not on this CPU in long mode (#UD)",
                            .on_segv = "sysenter faults: no vDSO to return to (vdso32=0)"},
+        [HOST_SYSCALL] = {.run = probe_syscall,
+                          .on_ill = "not on this CPU in 32-bit code (#UD)",
+                          .on_segv = "syscall faults: no vDSO to return to (vdso32=0)"},
         [HOST_SYSCALL32] = {.run = probe_syscall32},
         [HOST_FSGSBASE] = {.run = probe_fsgsbase,
                            .on_ill = "rdfsbase raises #UD: the kernel has not enabled it"},

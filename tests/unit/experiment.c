@@ -414,7 +414,7 @@ static void bad_needs_are_refused(void **state)
 	assert_header_refused("#: factor a x\n#: needs sysentr",
 	                      "/x/t.s:3: there is no capability 'sysentr': did you mean sysenter? "
 	                      "(i386 x86_64 ldt ldt16 gdt "
-	                      "int80 sysenter syscall32 fsgsbase footprint)");
+	                      "int80 sysenter syscall syscall32 fsgsbase footprint)");
 }
 
 static void bad_numbers_are_refused(void **state)

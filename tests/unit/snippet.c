@@ -151,7 +151,16 @@ static void setup_is_before_each(void **state)
 	experiment_free(x);
 }
 
-static void snippets_that_enter_the_kernel_are_looped_all_of_them(void **state)
+/* How snippet N (from 1 on) of the experiment is repeated. */
+static enum experiment_repeat repeat_of(const struct experiment *x, int n)
+{
+	char level[8];
+	char *levels[] = {(char *)"x86_64", level};
+	snprintf(level, sizeof level, "s%d", n);
+	return experiment_repeat_for(x, levels);
+}
+
+static void snippets_that_enter_the_kernel_are_looped_and_no_others(void **state)
 {
 	(void)state;
 	static const char *const enter[] = {"mov $39, %eax; syscall",
@@ -164,15 +173,22 @@ static void snippets_that_enter_the_kernel_are_looped_all_of_them(void **state)
 	static const char *const stay[] = {"mov %eax, %ebx", "incl %eax", "cvttss2si %xmm0, %eax",
 	                                   "lea syscall_no(%rip), %rax", "nop"};
 	for (size_t i = 0; i < sizeof enter / sizeof enter[0]; i++) {
-		struct experiment *x = MAKE(NULL, "nop", enter[i]);
-		assert_int_equal(x->repeat, EXPERIMENT_LOOP);
+		struct experiment *x = MAKE(NULL, "nop", enter[i], "nop", enter[i]);
+		for (int n = 1; n <= 4; n++)
+			assert_int_equal(repeat_of(x, n),
+			                 n % 2 ? EXPERIMENT_UNROLL : EXPERIMENT_LOOP);
 		experiment_free(x);
 	}
 	for (size_t i = 0; i < sizeof stay / sizeof stay[0]; i++) {
 		struct experiment *x = MAKE(NULL, "nop", stay[i]);
-		assert_int_equal(x->repeat, EXPERIMENT_UNROLL);
+		assert_int_equal(repeat_of(x, 1), EXPERIMENT_UNROLL);
+		assert_int_equal(repeat_of(x, 2), EXPERIMENT_UNROLL);
 		experiment_free(x);
 	}
+	/* what setup does is outside the clock */
+	struct experiment *x = MAKE("mov $39, %eax; syscall", "nop");
+	assert_int_equal(repeat_of(x, 1), EXPERIMENT_UNROLL);
+	experiment_free(x);
 }
 
 static void one_to_sixty_four_snippets_are_taken(void **state)
@@ -292,7 +308,7 @@ int main(void)
 	        cmocka_unit_test(snippets_are_the_levels_of_one_factor),
 	        cmocka_unit_test(a_snippet_is_instructions_between_semicolons_or_newlines),
 	        cmocka_unit_test(setup_is_before_each),
-	        cmocka_unit_test(snippets_that_enter_the_kernel_are_looped_all_of_them),
+	        cmocka_unit_test(snippets_that_enter_the_kernel_are_looped_and_no_others),
 	        cmocka_unit_test(one_to_sixty_four_snippets_are_taken),
 	        cmocka_unit_test(directives_that_leave_the_frame_are_refused),
 	        cmocka_unit_test(words_that_only_look_like_them_are_taken),
