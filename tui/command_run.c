@@ -184,8 +184,11 @@ static size_t result_count(const struct result_run *result, enum result_state st
 static void measurement_finish(struct measurement *m)
 {
 	raw_close(m);
-	if (result_count(m->out->result, RESULT_MEASURED) > 0)
-		archive_keep(m, m->out->result);
+	/* not before there is something to keep: a run that is refused leaves no archive behind */
+	if (result_count(m->out->result, RESULT_MEASURED) == 0)
+		return;
+	archive_prepare(m);
+	archive_keep(m, m->out->result);
 }
 
 static int measurement_drive(struct measurement *m, struct error *err)
@@ -256,7 +259,6 @@ int command_run_measure(struct command_call *call, const struct experiment *x,
 	*out = (struct command_run_outcome){0};
 	rc = measurement_prepare(&m, words, n, against, against_count, err);
 	if (rc == ERROR_NONE) {
-		archive_prepare(&m);
 		moved = affinity_leave(m.host.cpu, &before);
 		rc = measurement_drive(&m, err);
 		if (moved)

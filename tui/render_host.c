@@ -44,6 +44,7 @@ static const struct {
         {"perf_paranoid", "perf paranoid", FIELD_TEXT},
         {"fred", "FRED", FIELD_TEXT},
         {"kstack_offset", "kstack offset", FIELD_TEXT},
+        {"vsyscall", "vsyscall", FIELD_TEXT},
         {"boot_id", "boot id", FIELD_TEXT},
         {"tool_version", "entrylab", FIELD_TEXT},
 };
