@@ -46,6 +46,13 @@ bool curve_is_set(const struct result_run *run)
 	return run->curve > 0 && (size_t)run->curve < run->factor_count;
 }
 
+uint64_t curve_bytes(const struct result_run *run, const struct curve_series *s)
+{
+	if (run->curve_scale <= 0)
+		return run->curve_bytes;
+	return run->curve_bytes * strtoull(run->rows[s->row].levels[run->curve_scale], NULL, 10);
+}
+
 /* ---- series and points ---- */
 
 static bool read_number(const char *level, double *x)

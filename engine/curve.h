@@ -22,6 +22,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "error.h"
 #include "result.h"
@@ -89,6 +90,9 @@ struct curve {
 /* Whether the run says that it is a curve. (abi, factor 0, is no number: a run of zeros is no
  * curve.) */
 bool curve_is_set(const struct result_run *run);
+
+/* Bytes that one of the curve's number takes in a series; 0: the run does not tell. */
+uint64_t curve_bytes(const struct result_run *run, const struct curve_series *s);
 
 /* Finds the series and their knees. *out is NULL if the run is no curve or has fewer than two
  * numbers; else it is the caller's. ERROR_INTERNAL: out of memory. */

@@ -10,6 +10,8 @@ const struct environment_field environment_fields[] = {
 	FIELD(result, "Zero before every execution; where a body leaves what it found."),
 	FIELD(iterations, "How many iterations this execution has."),
 	FIELD(loop, "Counts down in repeat loop. It is the engine's: leave it alone."),
+	FIELD(pushed, "For teardown: what body pushed first (if balanced, in its last iteration), whether it popped it or not."),
+	FIELD(checking, "1 in the functional check, else 0: what takes its time to look closer looks at it."),
 	FIELD(sel_null, "The null selector, 0."),
 	FIELD(sel_data, "The kernel's flat user data selector."),
 	FIELD(sel_ldt, "Entry 1 of the LDT: a flat data segment of ours."),

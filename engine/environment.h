@@ -15,6 +15,8 @@ struct environment {
 	uint64_t result;     /* zero before every execution; for what a body found */
 	uint64_t iterations; /* of this execution */
 	uint64_t loop;       /* counts down in "repeat loop"; the engine's */
+	uint64_t pushed;     /* below the stack that the body began with */
+	uint64_t checking;   /* in the functional check, not timed */
 	uint64_t sel_null, sel_data, sel_ldt, sel_ldt2, sel_gdt, sel_gdt2, sel_tls, sel_code;
 	uint64_t at_data, at_ldt, at_ldt2, at_gdt, at_gdt2, at_tls;
 	uint64_t base_ldt, base_ldt2, base_gdt, base_gdt2, base_tls;

@@ -82,6 +82,7 @@ static void rules_free(struct experiment *x)
 	settings_free(x->stacks, x->stack_count);
 	settings_free(x->ldts, x->ldt_count);
 	settings_free(x->segments, x->segment_count);
+	settings_free(x->warms, x->warm_count);
 }
 
 void experiment_free(struct experiment *x)

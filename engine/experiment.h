@@ -92,18 +92,18 @@ struct experiment_expect {
 /* "#: evict CONDITION TARGET HOW": before each single shot, outside the clock. Only with "#: repeat once". */
 struct experiment_evict {
 	struct experiment_condition when;
-	enum { EVICT_CODE, EVICT_BUFFER, EVICT_ALL } target; /* the body's lines, the environment's buffer, everything (walk only) */
+	enum { EVICT_CODE, EVICT_POOL, EVICT_BUFFER, EVICT_ALL } target; /* the body's lines and the pool's, the pool's alone (flush only), the environment's buffer, everything (walk only) */
 	bool flush;       /* clflush every line of the target (goes to memory) */
 	uint64_t walk;    /* else: bytes of an eviction set to walk, e.g. 64K: out of L1; 64M: out of everything */
 	unsigned line;
 };
 
 /* A value that holds where a condition does: "#: repeat [CONDITION] FORM", "#: stack [CONDITION] BYTES", "#: ldt [CONDITION] data|code
- * COUNT", "#: segment [CONDITION] code16|code32". Of several lines the first whose condition holds counts. */
+ * COUNT", "#: segment [CONDITION] code16|code32", "#: warm [CONDITION] ITERATIONS". Of several lines the first whose condition holds counts. */
 struct experiment_setting {
 	struct experiment_condition when;
 	long value; /* enum experiment_repeat; bytes; 0 data, 1 code; 16, 32 */
-	long count; /* ldt: descriptors */
+	long count; /* ldt: descriptors; repeat loop: copies of the body in one turn */
 	unsigned line;
 };
 
@@ -127,6 +127,7 @@ struct experiment {
 	struct experiment_evict *evicts;
 	size_t evict_count;
 	enum experiment_repeat repeat; /* where no line of repeats holds */
+	uint32_t copies; /* of the body in one turn of a loop, where no line of repeats holds */
 	struct experiment_setting *repeats;
 	size_t repeat_count;
 	uint32_t stack;       /* bytes a body leaves on the stack each iteration, 0 to 4096, where no line of stacks holds */
@@ -136,11 +137,16 @@ struct experiment {
 	size_t ldt_count;
 	struct experiment_setting *segments; /* code segments whose base is the pool */
 	size_t segment_count;
+	uint32_t warm; /* iterations of a loop before each timed execution, where no line of warms holds; 0: the worker's own number */
+	struct experiment_setting *warms;
+	size_t warm_count;
 	long pattern_share, pattern_kind;    /* factors whose levels make the pattern, or -1 */
 	uint32_t report_count; /* one more column: the cost of so many iterations; 0: none */
 	bool report_seconds;   /* in seconds, else in cycles */
 	uint32_t align;       /* 1 to 4096, a power of two */
 	long curve;           /* factor that a run's chart and knees are against (curve.h), or -1 */
+	uint32_t curve_bytes; /* that one of its number takes; 0: not told */
+	long curve_scale;     /* factor whose number that is multiplied by, or -1 */
 	bool has_macro_baseline, has_macro_pool, has_macro_setup, has_macro_teardown;
 };
 
@@ -221,8 +227,10 @@ void experiment_variants_free(struct experiment_variants *v);
 /* Whether a condition holds for these levels (factor_count of them). */
 bool experiment_condition_holds(const struct experiment *x, const struct experiment_condition *c, char *const *levels);
 
-/* How iterations of a variant with these levels follow each other, and what one leaves on the stack. */
+/* How iterations of a variant with these levels follow each other, how many copies of the body a turn of a loop has (else 1), and what one
+ * iteration leaves on the stack. */
 enum experiment_repeat experiment_repeat_for(const struct experiment *x, char *const *levels);
+uint32_t experiment_copies_for(const struct experiment *x, char *const *levels);
 uint32_t experiment_stack_for(const struct experiment *x, char *const *levels);
 
 /* The setting of a list that holds for these levels, or NULL. */

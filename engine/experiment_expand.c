@@ -141,6 +141,14 @@ enum experiment_repeat experiment_repeat_for(const struct experiment *x, char *c
 	return s ? (enum experiment_repeat)s->value : x->repeat;
 }
 
+uint32_t experiment_copies_for(const struct experiment *x, char *const *levels)
+{
+	const struct experiment_setting *s =
+	        experiment_setting_for(x, x->repeats, x->repeat_count, levels);
+	uint32_t copies = s ? (uint32_t)s->count : x->copies;
+	return copies ? copies : 1;
+}
+
 uint32_t experiment_stack_for(const struct experiment *x, char *const *levels)
 {
 	const struct experiment_setting *s =

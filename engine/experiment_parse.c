@@ -13,7 +13,7 @@
 #include "host.h"
 #include "protocol.h"
 
-enum { MAX_LINES = 1000, MAX_WORDS = 256, MAX_STACK = 4096, MAX_ALIGN = 4096 };
+enum { MAX_CURVE_BYTES = 1 << 20, MAX_LINES = 1000, MAX_WORDS = 256, MAX_STACK = 4096, MAX_ALIGN = 4096, MAX_COPIES = 8192, MAX_TURN_STACK = 256 << 10, MAX_WARM = 1000000 };
 
 /* Also the order in which lines are taken in: factors before what names their levels, repeat before
  * evict. */
@@ -37,6 +37,7 @@ enum key {
 	KEY_LDT,
 	KEY_SEGMENT,
 	KEY_REPORT,
+	KEY_WARM,
 	KEYS,
 };
 
@@ -79,7 +80,7 @@ const struct experiment_key experiment_keys[] = {
                                "every capability named.",
                        .repeats = true},
         [KEY_REPEAT] = {.name = "repeat",
-                        .form = "[CONDITION] unroll|loop|once",
+                        .form = "[CONDITION] unroll|loop [COPIES]|once",
                         .help = "How iterations follow each other; without it: unroll.",
                         .repeats = true},
         [KEY_STACK] = {.name = "stack",
@@ -97,24 +98,26 @@ const struct experiment_key experiment_keys[] = {
                  .help = "What must hold after the functional check, before anything is timed.",
                  .repeats = true},
         [KEY_EVICT] = {.name = "evict",
-                       .form = "[CONDITION] code|buffer|all flush|walk [SIZE]",
+                       .form = "[CONDITION] code|pool|buffer|all flush|walk [SIZE]",
                        .help = "What is put out of the caches before each single shot; only with "
                                "repeat once.",
                        .repeats = true},
         [KEY_CURVE] = {.name = "curve",
-                       .form = "FACTOR",
+                       .form = "FACTOR [BYTES [FACTOR]]",
                        .help = "The factor, a range or one whose levels are all numbers, that a "
-                               "run is drawn against."},
+                               "run is drawn against; how many bytes one of its number takes, "
+                               "times the number of a second factor."},
         [KEY_PATTERN] = {.name = "pattern",
                          .form = "FACTOR FACTOR",
                          .help = "The factors whose levels are the share of ones in a pattern of "
                                  "zeros and ones, in percent, and its kind: random, short or "
                                  "blocks."},
-        [KEY_LDT] = {.name = "ldt",
-                     .form = "[CONDITION] data|code COUNT",
-                     .help = "Flat descriptors in the LDT: data, up to 8192, from its entry 0 on; or "
-                             "code, up to 256.",
-                     .repeats = true},
+        [KEY_LDT] =
+                {.name = "ldt",
+                 .form = "[CONDITION] data|code COUNT",
+                 .help = "Flat descriptors in the LDT: data, up to 8192, from its entry 0 on; or "
+                         "code, up to 256.",
+                 .repeats = true},
         [KEY_SEGMENT] = {.name = "segment",
                          .form = "[CONDITION] code16|code32",
                          .help = "A code segment in the LDT whose base is the address of the pool; "
@@ -123,6 +126,11 @@ const struct experiment_key experiment_keys[] = {
         [KEY_REPORT] = {.name = "report",
                         .form = "COUNT cycles|seconds",
                         .help = "One more figure: what so many iterations cost, in that unit."},
+        [KEY_WARM] = {.name = "warm",
+                      .form = "[CONDITION] ITERATIONS",
+                      .help = "Iterations of a loop that are run untimed before each timed "
+                              "execution; without it: 4.",
+                      .repeats = true},
 };
 const size_t experiment_key_count = KEYS;
 
@@ -138,7 +146,7 @@ struct parser {
 	const char *path;
 	struct header_line *lines;
 	size_t line_count;
-	long repeat, stack; /* of the lines without a condition; -1: none yet */
+	long repeat, stack, warm; /* of the lines without a condition; -1: none yet */
 	struct error *err;
 };
 
@@ -615,11 +623,23 @@ static int take_repeat(struct parser *p, const struct header_line *h)
 	if (rc)
 		return rc;
 	s->value = -1;
-	for (int i = 0; i < 3 && count == 1; i++)
+	for (int i = 0; i < 3 && count; i++)
 		if (!strcmp(experiment_repeat_name[i], words[0]))
 			s->value = i;
-	if (s->value >= 0)
+	s->count = 1;
+	if (count > 1 && s->value == EXPERIMENT_LOOP &&
+	    (!experiment_words_number(words[1], strlen(words[1]), &s->count) || s->count < 1 ||
+	     s->count > MAX_COPIES))
+		return FAIL(p, h->line,
+		            "a turn of a loop has from 1 to %d copies of the body, not '%.60s'",
+		            MAX_COPIES, words[1]);
+	if (s->value >= 0 && count > (s->value == EXPERIMENT_LOOP ? 2 : 1))
+		return FAIL(p, h->line, "repeat %s: '%.60s' is one word too many", words[0],
+		            words[count - 1]);
+	if (s->value >= 0) {
+		p->x->copies = s->when.term_count ? p->x->copies : (uint32_t)s->count;
 		return keep_setting(p, h, p->x->repeats, &p->x->repeat_count, &p->repeat);
+	}
 	const char *word = count ? words[0] : "";
 	experiment_words_hint(hint, sizeof hint, word, experiment_repeat_name, 3);
 	return FAIL(p, h->line, "repeat is unroll, loop or once, not '%.60s'%s", word, hint);
@@ -661,6 +681,27 @@ static int take_ldt(struct parser *p, const struct header_line *h)
 		            LDT_ENTRIES, PROTOCOL_LDT_CODE_MOST);
 	s->value = words[0][0] == 'c';
 	return 0;
+}
+
+static int take_warm(struct parser *p, const struct header_line *h)
+{
+	char *words[MAX_WORDS];
+	size_t count;
+	struct experiment_setting *s = &p->x->warms[p->x->warm_count];
+	int rc = take_setting(p, h, s, words, &count);
+	if (rc)
+		return rc;
+	if (count != 1 || !experiment_words_number(words[0], strlen(words[0]), &s->value) ||
+	    s->value < 1 || s->value > MAX_WARM)
+		return FAIL(p, h->line, "warm is a number of iterations from 1 to %d, not '%.60s'",
+		            MAX_WARM, count ? words[0] : "");
+	bool loop = p->repeat == EXPERIMENT_LOOP;
+	for (size_t i = 0; i < p->x->repeat_count; i++)
+		loop |= p->x->repeats[i].value == EXPERIMENT_LOOP;
+	if (!loop)
+		return FAIL(p, h->line,
+		            "warm goes with '#: repeat loop' alone: other forms run all code once");
+	return keep_setting(p, h, p->x->warms, &p->x->warm_count, &p->warm);
 }
 
 static int take_segment(struct parser *p, const struct header_line *h)
@@ -865,13 +906,14 @@ static int read_eviction(struct parser *p, const struct header_line *h, char **w
 {
 	static const char *const targets[] = {
 	        [EVICT_CODE] = "code",
+	        [EVICT_POOL] = "pool",
 	        [EVICT_BUFFER] = "buffer",
 	        [EVICT_ALL] = "all",
 	};
 	size_t target = 0;
-	while (count && target < 3 && strcmp(targets[target], words[0]))
+	while (count && target < EVICT_ALL + 1 && strcmp(targets[target], words[0]))
 		target++;
-	if (count < 2 || target == 3)
+	if (count < 2 || target == EVICT_ALL + 1)
 		return FAIL(p, h->line, "evict is %s", experiment_keys[KEY_EVICT].form);
 	e->target = target;
 	e->flush = !strcmp(words[1], "flush");
@@ -881,6 +923,9 @@ static int read_eviction(struct parser *p, const struct header_line *h, char **w
 	if (e->flush && e->target == EVICT_ALL)
 		return FAIL(p, h->line,
 		            "evict all goes by walk alone: there is no address to flush");
+	if (!e->flush && e->target == EVICT_POOL)
+		return FAIL(p, h->line,
+		            "evict pool goes by flush alone: a walk pushes out all code");
 	if (e->flush && count > 2)
 		return FAIL(p, h->line, "evict %s flush takes no size", words[0]);
 	if (!e->flush && (count != 3 || !read_size(words[2], &e->walk)))
@@ -910,19 +955,49 @@ static int take_evict(struct parser *p, const struct header_line *h)
 	return rc ? rc : read_eviction(p, h, words, count, e);
 }
 
-static int take_curve(struct parser *p, const struct header_line *h)
+/* A factor whose levels are numbers. */
+static int find_numbers(struct parser *p, const struct header_line *h, const char *name,
+                        const char *what, long *factor)
 {
 	long number;
-	int rc = find_factor(p, h, h->value, &p->x->curve);
+	int rc = find_factor(p, h, name, factor);
 	if (rc)
 		return rc;
-	const struct experiment_factor *f = &p->x->factors[p->x->curve];
+	const struct experiment_factor *f = &p->x->factors[*factor];
 	for (size_t i = 0; i < f->level_count; i++)
 		if (!experiment_words_number(f->levels[i], strlen(f->levels[i]), &number))
 			return FAIL(p, h->line,
-			            "curve needs numbers to draw against, and %s has the level %s",
+			            "curve needs numbers to %s, and %s has the level %s", what,
 			            f->name, f->levels[i]);
 	return 0;
+}
+
+/* "n", or "n 8 stride": what one of n takes is 8 bytes times the stride. */
+static int take_curve(struct parser *p, const struct header_line *h)
+{
+	struct experiment *x = p->x;
+	char *words[MAX_WORDS];
+	size_t count;
+	long bytes = 0;
+	char value[61];
+	snprintf(value, sizeof value, "%s", h->value);
+	int rc = split_words(p, h, h->value, " \t", words, &count);
+	if (rc)
+		return rc;
+	if (count > 1 && !experiment_words_number(words[1], strlen(words[1]), &bytes))
+		return FAIL(p, h->line, "curve is the name of one factor, not '%s'", value);
+	if (count > 3 || (count > 1 && (bytes < 1 || bytes > MAX_CURVE_BYTES)))
+		return FAIL(p, h->line,
+		            "curve is a factor, how many bytes one of its number takes (1 to %d), "
+		            "and a factor that they are multiplied by, not '%s'",
+		            MAX_CURVE_BYTES, value);
+	x->curve_bytes = (uint32_t)bytes;
+	rc = find_numbers(p, h, words[0], "draw against", &x->curve);
+	if (!rc && count == 3)
+		rc = find_numbers(p, h, words[2], "multiply by", &x->curve_scale);
+	if (!rc && x->curve_scale == x->curve)
+		rc = FAIL(p, h->line, "curve: %s cannot be multiplied by itself", words[0]);
+	return rc;
 }
 
 /* abi first, so that its terms work as those of every other factor. */
@@ -991,8 +1066,9 @@ static int make_room(struct parser *p)
 	x->stacks = calloc(lines[KEY_STACK] + 1, sizeof *x->stacks);
 	x->ldts = calloc(lines[KEY_LDT] + 1, sizeof *x->ldts);
 	x->segments = calloc(lines[KEY_SEGMENT] + 1, sizeof *x->segments);
+	x->warms = calloc(lines[KEY_WARM] + 1, sizeof *x->warms);
 	if (!x->factors || !x->excludes || !x->needs || !x->expects || !x->evicts || !x->repeats ||
-	    !x->stacks || !x->ldts || !x->segments)
+	    !x->stacks || !x->ldts || !x->segments || !x->warms)
 		return experiment_words_no_memory(p->err);
 	return 0;
 }
@@ -1009,7 +1085,7 @@ static int take_lines(struct parser *p)
 	        [KEY_EXPECT] = take_expect,   [KEY_EVICT] = take_evict,
 	        [KEY_CURVE] = take_curve,     [KEY_PATTERN] = take_pattern,
 	        [KEY_LDT] = take_ldt,         [KEY_SEGMENT] = take_segment,
-	        [KEY_REPORT] = take_report,
+	        [KEY_REPORT] = take_report,   [KEY_WARM] = take_warm,
 	};
 	int rc = make_room(p);
 	if (!rc)
@@ -1025,14 +1101,48 @@ static int take_lines(struct parser *p)
 	}
 	p->x->repeat = p->repeat < 0 ? EXPERIMENT_UNROLL : (enum experiment_repeat)p->repeat;
 	p->x->stack = p->stack < 0 ? 0 : (uint32_t)p->stack;
+	p->x->warm = p->warm < 0 ? 0 : (uint32_t)p->warm;
 	return rc ? rc : fill_texts(p);
+}
+
+/* The stack is taken back behind each turn of a loop: there must be room for one. */
+static int check_turns(struct parser *p)
+{
+	const struct experiment *x = p->x;
+	uint32_t copies = x->copies, stack = x->stack;
+	for (size_t i = 0; i < x->repeat_count; i++)
+		if (x->repeats[i].count > copies)
+			copies = (uint32_t)x->repeats[i].count;
+	for (size_t i = 0; i < x->stack_count; i++)
+		if (x->stacks[i].value > stack)
+			stack = (uint32_t)x->stacks[i].value;
+	for (size_t i = 0; i < p->line_count && copies * stack > MAX_TURN_STACK; i++)
+		if (p->lines[i].key == KEY_STACK)
+			return FAIL(p, p->lines[i].line,
+			            "%u bytes from each of %u copies are more than the %d that a turn "
+			            "of a loop may leave on the stack",
+			            stack, copies, MAX_TURN_STACK);
+	return 0;
+}
+
+/* What is about the pool needs one. */
+static int check_pool(struct parser *p)
+{
+	const struct experiment *x = p->x;
+	for (size_t i = 0; i < x->evict_count && !x->has_macro_pool; i++)
+		if (x->evicts[i].target == EVICT_POOL)
+			return FAIL(p, x->evicts[i].line,
+			            "evict pool: the file has no macro pool");
+	if (x->segment_count && !x->has_macro_pool)
+		return FAIL(p, x->segments[0].line, "segment: the file has no macro pool");
+	return 0;
 }
 
 static int parse(struct parser *p, const char *name, const char *text, size_t size)
 {
 	struct experiment *x = p->x;
 	x->align = 1;
-	x->curve = x->pattern_share = x->pattern_kind = -1;
+	x->curve = x->curve_scale = x->pattern_share = x->pattern_kind = -1;
 	int rc = set_text(p, &x->name, name);
 	if (!rc)
 		rc = set_text(p, &x->path, p->path);
@@ -1042,13 +1152,17 @@ static int parse(struct parser *p, const char *name, const char *text, size_t si
 		rc = collect_lines(p);
 	if (!rc)
 		rc = take_lines(p);
-	return rc ? rc : experiment_source_macros(x, p->path, p->err);
+	if (!rc)
+		rc = check_turns(p);
+	if (!rc)
+		rc = experiment_source_macros(x, p->path, p->err);
+	return rc ? rc : check_pool(p);
 }
 
 int experiment_parse(const char *name, const char *path, const char *text, size_t size,
                      struct experiment **out, struct error *err)
 {
-	struct parser p = {.path = path, .repeat = -1, .stack = -1, .err = err};
+	struct parser p = {.path = path, .repeat = -1, .stack = -1, .warm = -1, .err = err};
 	*out = NULL;
 	p.x = calloc(1, sizeof *p.x);
 	if (!p.x)

@@ -488,11 +488,14 @@ static double unit_scale(const struct result_run *run, enum formula_unit unit)
 	return 1;
 }
 
-static void evaluate_bytes(const struct formula *f, const struct result_row *const *rows,
-                           muParserHandle_t h, double *values, struct formula_value *out)
+/* Where variants have pools, it is these that are counted: one without has none. */
+static void evaluate_bytes(const struct formula *f, const struct result_run *run,
+                           const struct result_row *const *rows, muParserHandle_t h, double *values,
+                           struct formula_value *out)
 {
+	bool pools = result_run_has_pools(run);
 	for (size_t i = 0; i < f->reference_count; i++)
-		values[i] = rows[i]->code_bytes;
+		values[i] = pools ? rows[i]->pool_bytes : rows[i]->code_bytes;
 	double v = mupEval(h);
 	out->value = (struct stats_interval){v, v, v};
 }
@@ -554,7 +557,7 @@ int formula_evaluate(const struct formula *f, const struct result_run *run, enum
 	} else if (!find_rows(f, run, rows, out)) {
 		/* out says why */
 	} else if (unit == FORMULA_BYTES) {
-		evaluate_bytes(f, rows, h, values, out);
+		evaluate_bytes(f, run, rows, h, values, out);
 	} else {
 		results = calloc(rows[0]->placement_count, sizeof *results);
 		if (results)

@@ -21,7 +21,7 @@ enum formula_unit {
 	FORMULA_CYCLES,
 	FORMULA_NS,
 	FORMULA_SECONDS,
-	FORMULA_BYTES, /* of code, the pool's with it; no uncertainty */
+	FORMULA_BYTES, /* of code, or in a run with pools of the pool; no uncertainty */
 	FORMULA_UNITS,
 };
 extern const char *const formula_unit_name[FORMULA_UNITS]; /* "cycles", "ns", "seconds", "bytes" */

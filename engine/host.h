@@ -17,7 +17,7 @@
 struct host_probe {
 	bool present;
 	char why[160]; /* when not: "modify_ldt: ENOSYS: this kernel was built without
-	                  CONFIG_MODIFY_LDT_SYSCALL" */
+	                  CONFIG_MODIFY_LDT_SYSCALL"; when it is: what was found, or empty */
 };
 
 /* What each ABI's worker found: [enum experiment_abi][enum host_capability]. A capability that has
@@ -31,7 +31,7 @@ struct host_probes {
  * reason; that is not an error. Takes some milliseconds. ERROR_INTERNAL: no pipe, no memory. */
 int host_probe_run(struct host_probes *out, struct error *err);
 
-/* Reads what a worker's --probe printed, one line a capability: "NAME yes" or "NAME no WHY". Other
+/* Reads what a worker's --probe printed, one line a capability: "NAME yes", "NAME yes: WHAT" or "NAME no WHY". Other
  * lines are passed over; a capability without a line is not present. Returns how many capabilities
  * had one. */
 size_t host_probe_parse(const char *text, struct host_probe out[HOST_CAPABILITIES]);
@@ -77,7 +77,7 @@ void host_free(struct host *h);
 
 /* One JSON object (malloc'ed) with every field under its name, for records. mitigations is an
  * object; core_hz is null until calibrated; with probes, capabilities.ABI.NAME is true, or the text
- * that says why not. NULL without memory. */
+ * that says why not, and vsyscall is the code of __kernel_vsyscall. NULL without memory. */
 char *host_json(const struct host *h, const struct host_probes *probes /* or NULL */);
 
 /* What would make results better on this machine, each with the command that changes it: governor

@@ -17,6 +17,7 @@ const struct host_capability_info host_capabilities[HOST_CAPABILITIES] = {
                            "segment bases read and written by rdfsbase, wrfsbase and their like"},
         [HOST_FOOTPRINT] = {"footprint",
                             "an interrupt leaves a trace in %es, so that samples it hit are found"},
+        [HOST_RING0] = {"ring0", "privileged instructions (cli, sti, wrmsr)"},
 };
 
 int host_capability_find(const char *name)

@@ -15,6 +15,7 @@ enum host_capability {
 	HOST_SYSCALL32, /* the vDSO's __kernel_vsyscall exists */
 	HOST_FSGSBASE,  /* rdfsbase and friends, enabled by the kernel (AT_HWCAP2 bit 1) */
 	HOST_FOOTPRINT, /* a return from an exception clears a null selector of value 1 in %es */
+	HOST_RING0,     /* privileged instructions; a worker in user mode never has them */
 	HOST_CAPABILITIES,
 };
 

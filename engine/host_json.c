@@ -120,6 +120,14 @@ static json_t *probes_json(const struct host_probes *probes)
 	return all;
 }
 
+/* What the i386 worker found at __kernel_vsyscall: which way it enters the kernel is a property of
+ * the kernel and the CPU, like a mitigation. Null where there is none. */
+static json_t *vsyscall_json(const struct host_probes *probes)
+{
+	const struct host_probe *p = &probes->abi[EXPERIMENT_I386][HOST_SYSCALL32];
+	return p->present && p->why[0] ? text_json(p->why) : json_null();
+}
+
 char *host_json(const struct host *h, const struct host_probes *probes)
 {
 	json_t *all = json_object();
@@ -127,8 +135,10 @@ char *host_json(const struct host *h, const struct host_probes *probes)
 	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
 		rc |= json_object_set_new(all, fields[i].name, field_json(h, &fields[i]));
 	rc |= json_object_set_new(all, "mitigations", mitigations_json(h));
-	if (probes)
+	if (probes) {
+		rc |= json_object_set_new(all, "vsyscall", vsyscall_json(probes));
 		rc |= json_object_set_new(all, "capabilities", probes_json(probes));
+	}
 	char *text = rc < 0 ? NULL : json_dumps(all, JSON_COMPACT);
 	json_decref(all);
 	return text;

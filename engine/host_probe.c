@@ -47,12 +47,14 @@ static bool parse_line(char *line, struct host_probe out[HOST_CAPABILITIES],
 	int i = host_capability_find(line);
 	if (i < 0 || seen[i])
 		return false;
-	if (strcmp(answer, "yes") == 0)
-		out[i] = (struct host_probe){.present = true};
-	else if (strncmp(answer, "no ", 3) == 0 && answer[3])
-		snprintf(out[i].why, sizeof out[i].why, "%s", answer + 3);
-	else
+	const char *text = "";
+	bool yes = strncmp(answer, "yes", 3) == 0;
+	if (strncmp(answer, yes ? "yes: " : "no ", yes ? 5 : 3) == 0)
+		text = answer + (yes ? 5 : 3);
+	if (!text[0] && strcmp(answer, "yes") != 0)
 		return false;
+	out[i].present = yes;
+	snprintf(out[i].why, sizeof out[i].why, "%s", text);
 	return true;
 }
 

@@ -61,10 +61,14 @@ bool listing_enters_kernel(enum experiment_abi abi, const uint8_t *code, size_t 
 static bool uses_es(csh handle, enum experiment_abi abi, const cs_insn *insn)
 {
 	const cs_x86 *x = &insn->detail->x86;
+	if (insn->id == X86_INS_LES)
+		return true;
+	/* in 64-bit code %es has no base and no limit: only a load or a store of the register itself counts */
+	if (abi == EXPERIMENT_I386 && x->prefix[1] == X86_PREFIX_ES)
+		return true;
 	for (uint8_t i = 0; i < x->op_count; i++) {
 		if (x->operands[i].type == X86_OP_REG && x->operands[i].reg == X86_REG_ES)
 			return true;
-		/* in 64-bit code %es has no base and no limit: only a load or a store of the register itself counts */
 		if (abi == EXPERIMENT_I386 && x->operands[i].type == X86_OP_MEM && x->operands[i].mem.segment == X86_REG_ES)
 			return true;
 	}

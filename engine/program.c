@@ -339,6 +339,7 @@ static void describe_variants(struct program *p, const struct program_item *item
 					  [EXPERIMENT_LOOP] = PROTOCOL_LOOP,
 					  [EXPERIMENT_ONCE] = PROTOCOL_ONCE};
 	static const uint32_t target[] = {[EVICT_CODE] = PROTOCOL_TARGET_CODE,
+					  [EVICT_POOL] = PROTOCOL_TARGET_POOL,
 					  [EVICT_BUFFER] = PROTOCOL_TARGET_BUFFER,
 					  [EVICT_ALL] = PROTOCOL_TARGET_ALL};
 	for (size_t i = 0; i < p->variant_count; i++) {
@@ -351,12 +352,15 @@ static void describe_variants(struct program *p, const struct program_item *item
 					       .pool = -1,
 					       .stack = experiment_stack_for(x, items[i].levels),
 					       .align = x->align ? x->align : 1,
-					       .repeat = repeat[experiment_repeat_for(x, items[i].levels)]};
+					       .repeat = repeat[experiment_repeat_for(x, items[i].levels)],
+					       .copies = experiment_copies_for(x, items[i].levels)};
 		describe_pattern(v, x, items[i].levels);
 		const struct experiment_setting *segment =
 			experiment_setting_for(x, x->segments, x->segment_count, items[i].levels);
 		if (segment)
 			v->segment = (uint32_t)segment->value;
+		const struct experiment_setting *warm = experiment_setting_for(x, x->warms, x->warm_count, items[i].levels);
+		v->warm = warm ? (uint32_t)warm->value : x->warm;
 		for (size_t k = 0; k < x->evict_count; k++) {
 			const struct experiment_evict *e = &x->evicts[k];
 			if (!experiment_condition_holds(x, &e->when, items[i].levels))
@@ -459,7 +463,9 @@ static int check_levels(enum experiment_abi abi, const struct program_item *item
 		const struct experiment *x = items[i].experiment;
 		for (size_t f = 1; f < x->factor_count; f++) {
 			const char *level = items[i].levels[f];
-			bool seen = x->factors[f].range || experiment_level_mentioned(x, level);
+			/* the engine itself handles the levels of a pattern */
+			bool seen = x->factors[f].range || (long)f == x->pattern_share || (long)f == x->pattern_kind ||
+				    experiment_level_mentioned(x, level);
 			for (size_t j = 0; j < i && !seen; j++)
 				seen = items[j].experiment == x && !strcmp(items[j].levels[f], level);
 			int rc = seen ? 0 : check_level(abi, &items[i], f, probes, err);
@@ -486,6 +492,25 @@ const uint8_t *program_body(const struct program *p, size_t variant, size_t *siz
 	int32_t s = p->variants[variant].body;
 	*size = s < 0 ? 0 : p->sections[s].size;
 	return s < 0 ? NULL : p->bytes + p->sections[s].offset;
+}
+
+uint32_t program_pool_bytes(const struct program *p, size_t variant)
+{
+	enum { ROOM = 64 };
+	int32_t number = p->variants[variant].pool;
+	if (number < 0)
+		return 0;
+	const struct protocol_section *s = &p->sections[number];
+	const uint8_t *bytes = p->bytes + s->offset;
+	uint32_t count = 0;
+	for (uint32_t i = 0, zeros; i < s->size; i += zeros + 1) {
+		for (zeros = 0; i + zeros < s->size && !bytes[i + zeros];)
+			zeros++;
+		if (i && zeros < ROOM)
+			count += zeros;
+		count += i + zeros < s->size;
+	}
+	return count;
 }
 
 void program_body_hash(const struct program *p, size_t variant, char out[65])

@@ -42,6 +42,10 @@ void program_free(struct program *p);
 /* The bytes of one variant's body, before placement. *size may be 0. */
 const uint8_t *program_body(const struct program *p, size_t variant, size_t *size);
 
+/* Bytes of one variant's pool; 0: it has none. Zeros at its beginning, and 64 or more in a row, are room that other code could have, and do
+ * not count. */
+uint32_t program_pool_bytes(const struct program *p, size_t variant);
+
 /* Writes the 64 hex digits of the SHA-256 of the body's bytes and relocations, and a NUL. */
 void program_body_hash(const struct program *p, size_t variant, char out[65]);
 

@@ -37,10 +37,20 @@ static void write_registers(FILE *f, enum experiment_abi abi)
 	fprintf(f, "env = %%%cbp\n", wide);
 }
 
+/* Code may have it as an immediate, so it must be known before there is a worker: the kernel gives every program the same, 32-bit ones
+ * included. */
+static unsigned data_selector(void)
+{
+	unsigned s;
+	__asm__("mov %%ss, %0" : "=r"(s));
+	return s & 0xffff;
+}
+
 static void write_prelude(FILE *f, enum experiment_abi abi, const struct host_probes *probes)
 {
 	fprintf(f, "# 1 \"entrylab\"\nabi64 = %d\n", abi == EXPERIMENT_X86_64);
 	write_registers(f, abi);
+	fprintf(f, "user_ds = %u\n", data_selector());
 	for (size_t i = 0; i < environment_field_count; i++)
 		fprintf(f, "env_%s = %u\n", environment_fields[i].name, environment_fields[i].offset);
 	for (int c = 0; c < HOST_CAPABILITIES; c++)
@@ -78,8 +88,6 @@ static void write_call(FILE *f, const struct program_item *item, size_t i, enum 
 	for (size_t k = 1; k < x->factor_count; k++)
 		fprintf(f, "%s%s", k > 1 ? "," : "", item->levels[k]);
 	fputc('\n', f);
-	if (m == PROGRAM_POOL)
-		fprintf(f, ".set pool, .Lel_pool_%zu\n", i);
 }
 
 static void write_purge(FILE *f, const struct experiment *x)
@@ -104,6 +112,9 @@ char *program_source_write(enum experiment_abi abi, const struct program_item *i
 				write_purge(f, items[i - 1].experiment);
 			write_experiment(f, x);
 		}
+		/* before the first macro that may use it: each variant's code means its own */
+		if (x->has_macro_pool)
+			fprintf(f, ".set pool, .Lel_pool_%zu\n", i);
 		for (enum program_macro m = 0; m < PROGRAM_MACROS; m++)
 			if (program_source_has(x, m))
 				write_call(f, &items[i], i, m);

@@ -56,7 +56,7 @@ struct protocol_config {
 	uint32_t ldt_data, ldt_code; /* flat descriptors wanted: from entry 0 on, from PROTOCOL_LDT_CODE on */
 	uint32_t pad;
 };
-enum { PROTOCOL_LDT_CODE = 256, PROTOCOL_LDT_CODE_MOST = 256, PROTOCOL_LDT_SEGMENT = 512, PROTOCOL_LDT_SEGMENT_MOST = 256 };
+enum { PROTOCOL_LDT_CODE = 256, PROTOCOL_LDT_CODE_MOST = 256, PROTOCOL_LDT_SEGMENT = 512, PROTOCOL_LDT_SEGMENT_MOST = 4096 };
 
 struct protocol_begin {
 	uint64_t seed;  /* addresses */
@@ -104,7 +104,7 @@ struct protocol_fixup {
 enum { PROTOCOL_UNROLL, PROTOCOL_LOOP, PROTOCOL_ONCE };
 enum { PROTOCOL_PATTERN_NONE, PROTOCOL_PATTERN_RANDOM, PROTOCOL_PATTERN_SHORT, PROTOCOL_PATTERN_BLOCKS };
 enum { PROTOCOL_EVICT_NONE, PROTOCOL_EVICT_FLUSH, PROTOCOL_EVICT_WALK };
-enum { PROTOCOL_TARGET_CODE, PROTOCOL_TARGET_BUFFER, PROTOCOL_TARGET_ALL };
+enum { PROTOCOL_TARGET_CODE, PROTOCOL_TARGET_BUFFER, PROTOCOL_TARGET_ALL, PROTOCOL_TARGET_POOL };
 
 struct protocol_variant {
 	int32_t setup, teardown, body, baseline, pool; /* section numbers, -1: none */
@@ -112,9 +112,11 @@ struct protocol_variant {
 	uint32_t repeat;
 	uint32_t segment; /* 0, 16 or 32: a code segment whose base is the pool */
 	uint32_t pattern, share; /* kind; percent of ones */
-	uint32_t pad;
+	uint32_t copies; /* of the body in one turn of a loop; 0 means 1 */
 	uint32_t evict, target; /* before single shots */
 	uint64_t walk;          /* bytes */
+	uint32_t warm;          /* iterations of a loop before each timed execution; 0: the worker's own number, or as many as are timed if these are fewer */
+	uint32_t pad;
 };
 
 /* CHECK: a list of uint32_t variants; those with this bit are not tried with the footprint. */

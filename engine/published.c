@@ -14,6 +14,16 @@ static void row_free(struct published_row *row, size_t columns)
 	formula_free(&row->here);
 }
 
+static void line_free(struct published_line *line, size_t columns)
+{
+	for (size_t i = 0; i < columns && line->figures; i++) {
+		free(line->figures[i].text);
+		formula_free(&line->figures[i].formula);
+	}
+	free(line->figures);
+	free(line->level);
+}
+
 void published_free(struct published *p)
 {
 	if (!p)
@@ -22,9 +32,17 @@ void published_free(struct published *p)
 	struct experiment_words_list words = {p->words, p->word_count};
 	for (size_t i = 0; i < p->row_count; i++)
 		row_free(&p->rows[i], p->column_count);
+	for (size_t i = 0; i < p->line_count; i++)
+		line_free(&p->lines[i], p->also_count);
+	for (size_t i = 0; i < p->also_count; i++)
+		free(p->also[i].name);
 	experiment_words_list_free(&columns);
 	experiment_words_list_free(&words);
 	experiment_free(p->experiment);
+	free(p->lines);
+	free(p->also);
+	free(p->named);
+	free(p->each);
 	free(p->rows);
 	free(p->machine);
 	free(p->name);

@@ -4,7 +4,8 @@
  * experiments: a header of "#:" lines, a line of column names, and rows, fields separated by tabs;
  * entrylab-claims(5) is its manual. The figures are text as published: nothing is computed with
  * them. A "here" line says which variants of the table's run measure what a row tells, in the row's
- * own unit. */
+ * own unit; "also" lines make further columns of this machine's figures, in a table of their own
+ * with a line for each row and each level of a factor. */
 #ifndef ENGINE_PUBLISHED_H
 #define ENGINE_PUBLISHED_H
 
@@ -28,6 +29,23 @@ struct published_row {
 	                    there */
 };
 
+/* A column of the further figures. */
+struct published_also {
+	char *name;
+	enum formula_unit unit;
+};
+
+/* A line of the further figures. */
+struct published_line {
+	size_t row;  /* the published row */
+	char *level; /* of the factor that "each" names; NULL: there is no "each" */
+	struct published_figure {
+		char *text; /* the formula as it reads here; NULL: no "also" line of that column
+		               fits the row */
+		struct formula formula;
+	} * figures; /* one for each column */
+};
+
 struct published {
 	char *name, *path;
 	char *title, *source;
@@ -45,6 +63,12 @@ struct published {
 	                           tell their own */
 	struct published_row *rows;
 	size_t row_count;
+	char *each; /* the factor whose levels the further figures are of; NULL: none */
+	struct published_also *also;
+	size_t also_count;
+	bool *named; /* [column_count]: its texts tell the lines of the further figures apart */
+	struct published_line *lines; /* those of a level together; none without an experiment */
+	size_t line_count;
 	char *run;    /* the words of the run joined by blanks; NULL: there is none */
 	char **words; /* its FACTOR=LEVEL,... */
 	size_t word_count;

@@ -8,7 +8,7 @@
 #include "keyfile.h"
 #include "published.h"
 
-enum { MOST_COLUMNS = 64, MOST_ROWS = 10000 };
+enum { MOST_COLUMNS = 64, MOST_ROWS = 10000, MOST_ALSO = 32, MOST_LINES = 10000 };
 
 const struct textfile_kind published_parse_kind = {
         .name = "a published table",
@@ -16,7 +16,7 @@ const struct textfile_kind published_parse_kind = {
         .most = 1 << 20,
 };
 
-enum { TITLE, SOURCE, METHOD, NOTE, CONTEXT, MACHINE, VALUE, ACROSS, RUN, HERE, NEEDS, KEYS };
+enum { TITLE, SOURCE, METHOD, NOTE, CONTEXT, MACHINE, VALUE, ACROSS, RUN, HERE, EACH, ALSO, NEEDS, KEYS };
 
 const struct experiment_key published_keys[] = {
         [TITLE] = {.name = "title",
@@ -59,6 +59,15 @@ const struct experiment_key published_keys[] = {
                   .help = "What of the run stands beside the rows for which that holds; {COLUMN} "
                           "is the row's own text.",
                   .repeats = true},
+        [EACH] = {.name = "each",
+                  .form = "FACTOR",
+                  .help = "The factor of the run for each of whose levels there are further "
+                          "figures."},
+        [ALSO] = {.name = "also",
+                  .form = "NAME cycles|ns|seconds|bytes [COLUMN=VALUE,...]... | FORMULA",
+                  .help = "A column of further figures of this machine's, in a table of their "
+                          "own; {FACTOR} is the level of each.",
+                  .repeats = true},
         [NEEDS] = {.name = "needs",
                    .form = "WHAT TEXT",
                    .help = "In place of run and here: what measuring them needs that a program "
@@ -74,6 +83,9 @@ struct reading {
 	struct experiment_selection selection;
 	struct experiment_variants variants;
 	struct experiment_words_place at;
+	const char *key;   /* of the line that is read, for messages */
+	const char *level; /* what {FACTOR} is; NULL: it is not replaced */
+	bool *named;       /* columns that were put into a formula are noted here; NULL: nowhere */
 	struct error *err;
 };
 
@@ -335,7 +347,7 @@ static int term_holds(struct reading *r, const struct published_row *row, const 
 	const char *equals = strchr(term, '=');
 	size_t column;
 	if (!equals || equals == term || !equals[1])
-		return FAIL(r, "here: '%.60s' is not COLUMN=VALUE", term);
+		return FAIL(r, "%s: '%.60s' is not COLUMN=VALUE", r->key, term);
 	char *name = strndup(term, (size_t)(equals - term));
 	int rc = name ? find_column(r, name, &column) : experiment_words_no_memory(r->err);
 	free(name);
@@ -363,13 +375,32 @@ static int condition_holds(struct reading *r, const struct published_row *row,
 	return rc;
 }
 
+/* What stands for {name}. */
+static int find_text(struct reading *r, const struct published_row *row, const char *name,
+                     const char **text)
+{
+	size_t column;
+	if (r->level && !strcmp(name, r->p->each)) {
+		*text = r->level;
+		return 0;
+	}
+	int rc = find_column(r, name, &column);
+	if (rc)
+		return rc;
+	*text = row->cells[column];
+	if (r->named)
+		r->named[column] = true;
+	return 0;
+}
+
 /* Puts the row's texts in place of {COLUMN}. *out is malloc'ed. */
 static int fill_in(struct reading *r, const struct published_row *row, const char *form, char **out)
 {
 	struct experiment_words_list parts = {0};
+	const char *text = "";
 	int rc = 0;
 	for (const char *s = form; *s && !rc;) {
-		size_t n = strcspn(s, "{"), column = 0;
+		size_t n = strcspn(s, "{");
 		rc = experiment_words_add(&parts, s, n, r->err);
 		s += n;
 		if (rc || !*s)
@@ -377,13 +408,12 @@ static int fill_in(struct reading *r, const struct published_row *row, const cha
 		const char *end = strchr(s, '}');
 		char *name = strndup(s + 1, end ? (size_t)(end - s - 1) : 0);
 		if (!end)
-			rc = FAIL(r, "here: '%.40s': the brace is never closed", s);
+			rc = FAIL(r, "%s: '%.40s': the brace is never closed", r->key, s);
 		else
-			rc = name ? find_column(r, name, &column)
+			rc = name ? find_text(r, row, name, &text)
 			          : experiment_words_no_memory(r->err);
 		if (!rc)
-			rc = experiment_words_add(&parts, row->cells[column],
-			                          strlen(row->cells[column]), r->err);
+			rc = experiment_words_add(&parts, text, strlen(text), r->err);
 		free(name);
 		s = end ? end + 1 : s;
 	}
@@ -392,16 +422,23 @@ static int fill_in(struct reading *r, const struct published_row *row, const cha
 	return rc || *out ? rc : experiment_words_no_memory(r->err);
 }
 
+/* A cost of the run's variants. Only with an experiment. */
+static int read_cost(struct reading *r, const char *text, enum formula_unit unit,
+                     struct formula *out)
+{
+	int rc = formula_parse(text, r->p->experiment, &r->variants, &r->at, out, r->err);
+	if (!rc && out->degree != 1)
+		rc = FAIL(r, "%s: '%s' is a ratio, and no figure in %s", r->key, text,
+		          formula_unit_name[unit]);
+	return rc;
+}
+
 static int read_formula(struct reading *r, struct published_row *row, const char *form)
 {
 	int rc = fill_in(r, row, form, &row->here_text);
 	if (rc || !r->p->experiment)
 		return rc;
-	rc = formula_parse(row->here_text, r->p->experiment, &r->variants, &r->at, &row->here,
-	                   r->err);
-	if (!rc && row->here.degree != 1)
-		rc = FAIL(r, "here: '%s' is a ratio; a figure in %s stands beside a published one",
-		          row->here_text, formula_unit_name[r->p->unit]);
+	rc = read_cost(r, row->here_text, r->p->unit, &row->here);
 	row->has_here = !rc;
 	return rc;
 }
@@ -412,6 +449,7 @@ static int read_here(struct reading *r, const struct keyfile_line *line)
 	struct experiment_words_list parts = {0};
 	size_t fits = 0;
 	r->at.line = line->line;
+	r->key = "here";
 	int rc = keyfile_parts(line->value, 2, &parts, r->err);
 	if (!rc && (parts.count < 2 || !*parts.items[1]))
 		rc = FAIL(r, "here: %s", published_keys[HERE].form);
@@ -430,14 +468,173 @@ static int read_here(struct reading *r, const struct keyfile_line *line)
 	return rc;
 }
 
+/* Further figures. */
+
+static int add_line(struct reading *r, size_t row, const char *level)
+{
+	struct published *p = r->p;
+	if (p->line_count == MOST_LINES)
+		return FAIL(r, "more than %d lines of further figures", MOST_LINES);
+	void *grown = reallocarray(p->lines, p->line_count + 1, sizeof *p->lines);
+	if (!grown)
+		return experiment_words_no_memory(r->err);
+	p->lines = grown;
+	struct published_line *line = &p->lines[p->line_count++];
+	*line = (struct published_line){.row = row};
+	line->figures = calloc(MOST_ALSO, sizeof *line->figures);
+	if (!line->figures)
+		return experiment_words_no_memory(r->err);
+	return level ? keep(r, &line->level, level) : 0;
+}
+
+static int add_lines(struct reading *r, const char *level)
+{
+	int rc = 0;
+	for (size_t i = 0; i < r->p->row_count && !rc; i++)
+		rc = add_line(r, i, level);
+	return rc;
+}
+
+/* Whether the run's variants before i have that level of a factor. */
+static bool seen_before(const struct reading *r, size_t factor, size_t i)
+{
+	const char *level = r->variants.items[i].levels[factor];
+	for (size_t j = 0; j < i; j++)
+		if (!strcmp(r->variants.items[j].levels[factor], level))
+			return true;
+	return false;
+}
+
+/* A line for each row and each level that the run has of the factor, levels in the run's order. */
+static int read_each(struct reading *r, const struct keyfile_line *line)
+{
+	const struct experiment *x = r->p->experiment;
+	size_t factor = 0;
+	int rc = keep(r, &r->p->each, line->value);
+	for (size_t i = 0; i < r->p->column_count; i++)
+		if (!rc && !strcmp(r->p->columns[i], line->value))
+			return FAIL(r,
+			            "each: the table has a column %s too: {%s} could be either",
+			            line->value, line->value);
+	while (x && factor < x->factor_count && strcmp(x->factors[factor].name, line->value) != 0)
+		factor++;
+	if (x && !rc && factor == x->factor_count)
+		return FAIL(r, "each: %s has no factor '%.60s'", x->name, line->value);
+	for (size_t i = 0; x && i < r->variants.count && !rc; i++)
+		if (!seen_before(r, factor, i))
+			rc = add_lines(r, r->variants.items[i].levels[factor]);
+	return rc;
+}
+
+/* The column of that name, a new one if there is none. */
+static int find_also(struct reading *r, const char *name, enum formula_unit unit, size_t *column)
+{
+	struct published *p = r->p;
+	for (*column = 0; *column < p->also_count; ++*column) {
+		if (strcmp(p->also[*column].name, name) != 0)
+			continue;
+		if (p->also[*column].unit != unit)
+			return FAIL(r, "also: %s is counted in %s in a line before", name,
+			            formula_unit_name[p->also[*column].unit]);
+		return 0;
+	}
+	if (!experiment_words_is_name(name))
+		return FAIL(r, "also: '%.60s' is no name of a column: letters, digits and underscores",
+		            name);
+	if (p->also_count == MOST_ALSO)
+		return FAIL(r, "more than %d columns of further figures", MOST_ALSO);
+	void *grown = reallocarray(p->also, p->also_count + 1, sizeof *p->also);
+	if (!grown)
+		return experiment_words_no_memory(r->err);
+	p->also = grown;
+	p->also[p->also_count++] = (struct published_also){.unit = unit};
+	return keep(r, &p->also[p->also_count - 1].name, name);
+}
+
+static int read_figure(struct reading *r, struct published_line *line, size_t column,
+                       const char *condition, const char *form, size_t *fits)
+{
+	struct published_figure *f = &line->figures[column];
+	const struct published_row *row = &r->p->rows[line->row];
+	bool holds;
+	r->level = line->level;
+	int rc = condition_holds(r, row, condition, &holds);
+	if (rc || !holds)
+		return rc;
+	++*fits;
+	if (f->text)
+		return 0;
+	rc = fill_in(r, row, form, &f->text);
+	return rc ? rc : read_cost(r, f->text, r->p->also[column].unit, &f->formula);
+}
+
+/* "NAME UNIT [COLUMN=VALUE,...]... | FORMULA" */
+static int read_also(struct reading *r, const struct keyfile_line *line)
+{
+	struct experiment_words_list parts = {0}, words = {0};
+	size_t column = 0, fits = 0;
+	int unit = 0;
+	char *condition = NULL;
+	r->key = "also";
+	int rc = keyfile_parts(line->value, 2, &parts, r->err);
+	if (!rc)
+		rc = keyfile_words(parts.items[0], &words, r->err);
+	if (!rc && (parts.count < 2 || !*parts.items[1] || words.count < 2))
+		rc = FAIL(r, "also: %s", published_keys[ALSO].form);
+	while (!rc && unit < FORMULA_UNITS && strcmp(formula_unit_name[unit], words.items[1]) != 0)
+		unit++;
+	if (!rc && unit == FORMULA_UNITS)
+		rc = FAIL(r, "also: '%.60s' is no unit: cycles, ns, seconds or bytes",
+		          words.items[1]);
+	if (!rc)
+		rc = find_also(r, words.items[0], (enum formula_unit)unit, &column);
+	if (!rc) {
+		condition = experiment_words_join(words.items + 2, words.count - 2, " ");
+		rc = condition ? 0 : experiment_words_no_memory(r->err);
+	}
+	for (size_t i = 0; i < r->p->line_count && !rc; i++)
+		rc = read_figure(r, &r->p->lines[i], column, condition, parts.items[1], &fits);
+	if (!rc && r->p->line_count && !fits)
+		rc = FAIL(r, "also: no row of the table is %s", condition);
+	free(condition);
+	experiment_words_list_free(&parts);
+	experiment_words_list_free(&words);
+	return rc;
+}
+
+static int read_further(struct reading *r)
+{
+	const struct keyfile_line *each = keyfile_find(&r->keys, EACH);
+	const struct keyfile_line *also = keyfile_find(&r->keys, ALSO);
+	int rc = 0;
+	r->p->named = r->named = calloc(r->p->column_count, sizeof *r->named);
+	if (!r->named)
+		return experiment_words_no_memory(r->err);
+	r->at.line = each ? each->line : 0;
+	if (each && !also)
+		return FAIL(r, "each goes with also: '#: also %s'", published_keys[ALSO].form);
+	if (each)
+		rc = read_each(r, each);
+	else if (also && r->p->experiment)
+		rc = add_lines(r, NULL);
+	for (size_t i = 0; i < r->keys.count && !rc; i++) {
+		r->at.line = r->keys.lines[i].line;
+		if (r->keys.lines[i].key == ALSO)
+			rc = read_also(r, &r->keys.lines[i]);
+	}
+	return rc;
+}
+
 static int read_test(struct reading *r)
 {
 	const struct keyfile_line *run = keyfile_find(&r->keys, RUN);
 	const struct keyfile_line *needs = keyfile_find(&r->keys, NEEDS);
 	const struct keyfile_line *here = keyfile_find(&r->keys, HERE);
+	const struct keyfile_line *each = keyfile_find(&r->keys, EACH);
+	const struct keyfile_line *also = keyfile_find(&r->keys, ALSO);
 	r->at.line = needs ? needs->line : run ? run->line : here ? here->line : r->keys.last;
-	if (needs && (run || here))
-		return FAIL(r, "needs stands in place of run and here, not beside them");
+	if (needs && (run || here || each || also))
+		return FAIL(r, "needs stands in place of run, here, each and also, not beside them");
 	if (needs)
 		return read_needs(r, needs);
 	if (!run)
@@ -452,7 +649,7 @@ static int read_test(struct reading *r)
 	for (size_t i = 0; i < r->keys.count && !rc; i++)
 		if (r->keys.lines[i].key == HERE)
 			rc = read_here(r, &r->keys.lines[i]);
-	return rc;
+	return rc ? rc : read_further(r);
 }
 
 static int read_all(struct reading *r)

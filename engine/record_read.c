@@ -192,18 +192,30 @@ static void *append(struct reader *r, void *array, size_t *count, size_t size)
 
 /* ---- one kind of line each ---- */
 
-/* The factor that "curve" names; -1 for null, or where an older record has no such field. */
-static long get_curve(struct reader *r, const json_t *o)
+/* The factor that a field names; -1 for null, or where an older record has no such field. */
+static long get_factor(struct reader *r, const json_t *o, const char *key)
 {
-	char *name = get_text(r, o, "curve");
+	char *name = get_text(r, o, key);
 	long factor = -1;
 	for (size_t i = 0; name && i < r->run->factor_count && factor < 0; i++)
 		if (r->run->factors[i].name && !strcmp(r->run->factors[i].name, name))
 			factor = (long)i;
 	if (name && factor < 0)
-		bad(r, "\"curve\" names no factor of the run");
+		bad(r, "\"%s\" names no factor of the run", key);
 	free(name);
 	return factor;
+}
+
+/* Null for most runs, and older records have no such field. The figures follow from those of the rows. */
+static void read_report(struct reader *r, const json_t *o)
+{
+	static const char *const units[] = {"cycles", "seconds"};
+	const json_t *report = json_object_get(o, "report");
+	if (!report || json_is_null(report))
+		return;
+	report = get_object(r, o, "report");
+	r->run->report_count = (uint32_t)get_integer(r, report, "count", 1, UINT32_MAX);
+	r->run->report_seconds = get_name(r, report, "unit", units, 2) == 1;
 }
 
 static void read_run(struct reader *r, const json_t *o)
@@ -233,7 +245,11 @@ static void read_run(struct reader *r, const json_t *o)
 			bad(r, "a factor has no \"name\"");
 		to->varies = get_flag(r, f, "varies");
 	}
-	run->curve = get_curve(r, o);
+	run->curve = get_factor(r, o, "curve");
+	run->curve_bytes = (uint32_t)get_optional_integer(r, o, "curve_bytes", UINT32_MAX, 0);
+	run->curve_scale = get_factor(r, o, "curve_scale");
+
+	read_report(r, o);
 
 	r->rows = get_u64(r, o, "rows");
 	run->excluded = get_u64(r, o, "excluded");

@@ -162,6 +162,17 @@ static void end(struct writer *w, json_t *o)
 	free(line);
 }
 
+/* What the results' field of that name is of. */
+static json_t *report_json(struct writer *w)
+{
+	if (!w->run->report_count)
+		return json_null();
+	json_t *o = json_object();
+	put_count(w, o, "count", w->run->report_count);
+	put_text(w, o, "unit", w->run->report_seconds ? "seconds" : "cycles");
+	return o;
+}
+
 static void write_run(struct writer *w)
 {
 	const struct result_run *run = w->run;
@@ -183,6 +194,13 @@ static void write_run(struct writer *w)
 	}
 	put(w, o, "factors", factors);
 	put_text(w, o, "curve", curve_is_set(run) ? run->factors[run->curve].name : NULL);
+	if (run->curve_bytes) {
+		put_count(w, o, "curve_bytes", run->curve_bytes);
+		put_text(w, o, "curve_scale",
+		         run->curve_scale > 0 ? run->factors[run->curve_scale].name : NULL);
+	}
+
+	put(w, o, "report", report_json(w));
 
 	put_count(w, o, "rows", run->row_count);
 	put_count(w, o, "excluded", run->excluded);
@@ -366,6 +384,8 @@ static void write_result(struct writer *w, size_t index)
 	put_text(w, cycles, "source", "calibrated"); /* from the chain of adds, not a counter */
 	put_interval(w, o, "ns", row->ns, row_why(row));
 	put_interval(w, o, "ticks", row->ticks, row_why(row));
+	if (run->report_count)
+		put_interval(w, o, "report", result_row_report(run, row), row_why(row));
 	put_samples(w, o, row);
 	put_layouts(w, o, row);
 	put_code(w, o, row);
@@ -468,6 +488,11 @@ static void write_series(struct writer *w, const struct curve *c, const struct c
 		put_text(w, o, "change", curve_kind_name[s->knees[k].kind]);
 		put_count(w, o, "from", (uint64_t)s->knees[k].from);
 		put_count(w, o, "to", (uint64_t)s->knees[k].to);
+		uint64_t bytes = curve_bytes(w->run, s);
+		if (bytes) {
+			put_count(w, o, "from_bytes", (uint64_t)s->knees[k].from * bytes);
+			put_count(w, o, "to_bytes", (uint64_t)s->knees[k].to * bytes);
+		}
 		put_interval(w, o, curve_kind_name[s->knees[k].kind], s->knees[k].size,
 		             "beyond the range of numbers");
 		put(w, o, "thin", json_boolean(s->knees[k].thin));

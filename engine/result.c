@@ -1,5 +1,6 @@
 #include "result.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,22 @@ static void row_free(struct result_row *row, size_t factor_count)
 	free(row->reason);
 	free(row->footprint_why);
 	free(row->placements);
+}
+
+bool result_run_has_pools(const struct result_run *run)
+{
+	for (size_t i = 0; i < run->row_count; i++)
+		if (run->rows[i].pool_bytes)
+			return true;
+	return false;
+}
+
+struct stats_interval result_row_report(const struct result_run *run, const struct result_row *row)
+{
+	const struct stats_interval *one = run->report_seconds ? &row->ns : &row->cycles;
+	double times = run->report_count ? run->report_count * (run->report_seconds ? 1e-9 : 1) : NAN;
+	return (struct stats_interval){
+	        .est = one->est * times, .lo = one->lo * times, .hi = one->hi * times};
 }
 
 void result_run_free(struct result_run *run)

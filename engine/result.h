@@ -58,7 +58,7 @@ struct result_row {
 	uint32_t blocks, workers;   /* placements, processes */
 	uint32_t unroll;            /* U */
 	uint32_t code_bytes;        /* of one body */
-	uint32_t pool_bytes;        /* of the code that lies elsewhere */
+	uint32_t pool_bytes;        /* of the code that lies elsewhere, without the room in it */
 	char sha256[65];            /* of one body as assembled, before placement */
 	struct stats_mode modes[4]; /* in cycles, over placements */
 	size_t mode_count;
@@ -104,6 +104,8 @@ struct result_run {
 	uint32_t report_count;    /* one more figure: what so many iterations cost; 0: none */
 	bool report_seconds;      /* in seconds, else in cycles */
 	long curve;               /* factor that the run is a curve against (curve.h), or -1 */
+	uint32_t curve_bytes;     /* that one of its number takes; 0: not told */
+	long curve_scale;         /* factor whose number that is multiplied by; none if it is not above 0 */
 	struct result_row *rows;
 	size_t row_count;
 	size_t excluded;          /* combinations that do not exist by the file's own rules */
@@ -127,6 +129,12 @@ struct result_run {
 };
 
 void result_run_free(struct result_run *run);
+
+/* What report_count iterations of a row cost, in seconds or cycles as the run reports. NANs where it reports nothing, or the row has no figure. */
+struct stats_interval result_row_report(const struct result_run *run, const struct result_row *row);
+
+/* Whether any variant has a pool: then it is the pools' bytes that are compared, and those of one without are 0. */
+bool result_run_has_pools(const struct result_run *run);
 
 /* Appends an event; the text is copied. */
 void result_event_add(struct result_run *run, const char *level, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -190,11 +190,17 @@ static void set_deadline(struct run *r, double seconds)
 
 static uint32_t block_rounds(const struct run *r)
 {
+	uint32_t rounds = RUN_ROUNDS;
 	for (int i = 0; i < EXPERIMENT_ABIS; i++)
-		for (size_t k = 0; k < r->abi[i].track_count; k++)
-			if (r->abi[i].tracks[k].once && !r->abi[i].tracks[k].dead)
-				return RUN_ROUNDS_ONCE;
-	return RUN_ROUNDS;
+		for (size_t k = 0; k < r->abi[i].track_count; k++) {
+			const struct run_track *t = &r->abi[i].tracks[k];
+			if (t->dead || !t->once)
+				continue;
+			if (r->abi[i].program.variants[t->variant].walk >= RUN_SWEEP)
+				return RUN_ROUNDS_SWEPT;
+			rounds = RUN_ROUNDS_ONCE;
+		}
+	return rounds;
 }
 
 static int spawn_worker(struct run *r, struct run_abi *a, struct error *err)
@@ -779,6 +785,8 @@ static int begin(struct run *r, struct error *err)
 	result->precision_share = spec->precision_share;
 	result->excluded = spec->variants->excluded;
 	result->curve = spec->experiment->curve;
+	result->curve_bytes = spec->experiment->curve_bytes;
+	result->curve_scale = spec->experiment->curve_scale;
 	result->report_count = spec->experiment->report_count;
 	result->report_seconds = spec->experiment->report_seconds;
 	result->host = host_json(&r->host, spec->probes);

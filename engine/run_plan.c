@@ -126,16 +126,20 @@ static bool describe_code(struct result_row *row, const struct program *p, size_
 	bool bare = false;
 	const uint8_t *code = program_body(p, variant, &size);
 	row->code_bytes = (uint32_t)size;
-	row->pool_bytes = v->pool < 0 ? 0 : p->sections[v->pool].memory;
+	row->pool_bytes = program_pool_bytes(p, variant);
 	program_body_hash(p, variant, row->sha256);
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
 		if (parts[i] >= 0)
 			bare |= listing_touches_es(p->abi, p->bytes + p->sections[parts[i]].offset, p->sections[parts[i]].size);
 	if (bare)
 		set_footprint(row, RESULT_FOOTPRINT_OFF, "the code uses %es");
-	else if (loop || listing_enters_kernel(p->abi, code, size))
+	else if (listing_enters_kernel(p->abi, code, size))
 		set_footprint(row, RESULT_FOOTPRINT_PARTIAL,
 			      "the body enters the kernel: an interrupt taken there leaves no footprint");
+	else if (loop && v->copies < 2)
+		/* by a call through a pointer, or a fault: that is not seen in the code */
+		set_footprint(row, RESULT_FOOTPRINT_PARTIAL,
+			      "code that loops may enter the kernel: an interrupt taken there leaves no footprint");
 	return !bare;
 }
 
@@ -167,10 +171,31 @@ static void plan_ldt(const struct run *r, struct run_abi *a, const long *rows, s
 	}
 }
 
+/* The track of a loop like that variant's, with nothing in it: one for all that have so many copies in a turn, and something or nothing on the
+ * stack. */
+static long empty_loop(struct run_abi *a, const struct protocol_variant *like)
+{
+	const struct protocol_variant none = {.setup = -1,
+					      .teardown = -1,
+					      .body = -1,
+					      .baseline = -1,
+					      .pool = -1,
+					      .align = 1,
+					      .repeat = PROTOCOL_LOOP,
+					      .copies = like->copies,
+					      .stack = like->stack};
+	for (size_t i = 0; i < a->track_count; i++) {
+		const struct protocol_variant *v = &a->program.variants[a->tracks[i].variant];
+		if (a->tracks[i].role == RUN_BASELINE && v->body < 0 && v->copies == none.copies && v->stack == none.stack)
+			return (long)i;
+	}
+	add_track(a, RUN_BASELINE, "empty loop", -1, add_variant(&a->program, none))->checked = true;
+	return (long)a->track_count - 1;
+}
+
 static void plan_tracks(struct run *r, struct run_abi *a, const long *rows, size_t n)
 {
 	struct program *p = &a->program;
-	long empty_loop = -1;
 	for (size_t i = 0; i < CONTROLS; i++) {
 		struct run_track *t = add_track(a, controls[i].role, controls[i].levels[1], -1, i);
 		/* the instrument's own variants are known to be good. They carry the footprint as rows do: without it the ladder's rungs
@@ -200,18 +225,7 @@ static void plan_tracks(struct run *r, struct run_abi *a, const long *rows, size
 			base->checked = true;
 			base->once = t->once;
 		} else if (loop) {
-			if (empty_loop < 0) {
-				struct protocol_variant none = {.setup = -1,
-								.teardown = -1,
-								.body = -1,
-								.baseline = -1,
-								.pool = -1,
-								.align = 1,
-								.repeat = PROTOCOL_LOOP};
-				empty_loop = (long)a->track_count;
-				add_track(a, RUN_BASELINE, "empty loop", -1, add_variant(p, none))->checked = true;
-			}
-			t->baseline = empty_loop;
+			t->baseline = empty_loop(a, &body);
 		}
 	}
 }

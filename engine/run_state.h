@@ -12,6 +12,8 @@ enum {
 	RUN_RULER_ADDS = 100,
 	RUN_ROUNDS = 20,         /* of a block */
 	RUN_ROUNDS_ONCE = 60,    /* of a block of single shots: each is one iteration */
+	RUN_ROUNDS_SWEPT = 6,    /* of a block that reads RUN_SWEEP bytes or more before a shot: it takes milliseconds, and placements count */
+	RUN_SWEEP = 8 << 20,
 	RUN_BLOCKS_A_WORKER = 8, /* then a new process, for fresh physical pages */
 	RUN_CONTROLS_FIRST = 16, /* blocks that carry every control; then each RUN_CONTROLS_EVERY-th does: the time is the rows' */
 	RUN_CONTROLS_EVERY = 4,

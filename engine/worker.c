@@ -290,7 +290,8 @@ static void reap(struct worker *w)
 	w->reaped = true;
 }
 
-/* Children that a variant has put into a session of their own are not in the group. They are known as long as the worker lives. */
+/* A worker's children, and theirs: a variant may have put some into a session of their own, where a signal to the group does not reach
+ * them. They are known as long as those live that they come from. */
 static void kill_children(pid_t pid)
 {
 	char path[64];
@@ -299,8 +300,11 @@ static void kill_children(pid_t pid)
 	FILE *f = fopen(path, "re");
 	if (!f)
 		return; /* a kernel without CONFIG_PROC_CHILDREN */
-	while (fscanf(f, "%d", &child) == 1)
+	while (fscanf(f, "%d", &child) == 1) {
+		kill(child, SIGSTOP); /* so that no more are born */
+		kill_children(child);
 		kill(child, SIGKILL);
+	}
 	fclose(f);
 }
 
@@ -308,7 +312,7 @@ void worker_kill(struct worker *w)
 {
 	if (w->pid <= 0 || w->reaped)
 		return;
-	kill(w->pid, SIGSTOP); /* so that no more are born */
+	kill(w->pid, SIGSTOP);
 	kill_children(w->pid);
 	/* the group first: it exists as long as the unreaped leader does */
 	kill(-w->pid, SIGKILL);

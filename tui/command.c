@@ -10,12 +10,14 @@
 #include <jansson.h>
 
 #include "engine/nearest.h"
+#include "engine/result.h"
 #include "tui/command_archive.h"
 #include "tui/command_claim.h"
 #include "tui/command_published.h"
 #include "tui/command_run.h"
 #include "tui/command_session.h"
 #include "tui/command_show.h"
+#include "tui/journal.h"
 #include "tui/memory.h"
 #include "tui/words.h"
 
@@ -48,6 +50,7 @@ const struct command command_table[] = {
                 .least = 1,
                 .most = COMMAND_ANY,
                 .words = COMMAND_WORDS_SELECTION,
+                .repeats = true,
                 .call = command_run_experiment,
         },
         {
@@ -63,6 +66,7 @@ const struct command command_table[] = {
                 .options = COMMAND_MEASURES | B(ABI) | B(SETUP),
                 .least = 1,
                 .most = COMMAND_ANY,
+                .repeats = true,
                 .call = command_run_snippets,
         },
         {
@@ -113,6 +117,7 @@ const struct command command_table[] = {
                            B(ARCHIVE) | B(NO_ARCHIVE) | B(ALL),
                 .most = COMMAND_ANY,
                 .words = COMMAND_WORDS_CLAIMS,
+                .repeats = true,
                 .call = command_claim_verify,
         },
         {
@@ -131,6 +136,7 @@ const struct command command_table[] = {
                            B(ARCHIVE) | B(NO_ARCHIVE),
                 .most = 1,
                 .words = COMMAND_WORDS_TABLE,
+                .repeats = true,
                 .call = command_published,
         },
         {
@@ -199,6 +205,7 @@ const struct command command_table[] = {
                 .least = 1,
                 .most = 1,
                 .words = COMMAND_WORDS_FILE,
+                .repeats = true,
                 .call = command_session_source,
         },
         {
@@ -212,7 +219,79 @@ const struct command command_table[] = {
                 .example = "set time 2",
                 .most = 2,
                 .words = COMMAND_WORDS_SET,
+                .repeats = true,
                 .call = command_session_set,
+        },
+        {
+                .name = "compose",
+                .synopsis = "[EXPERIMENT [FACTOR=LEVEL,...]...]",
+                .help = "Put together what the workbench runs next.",
+                .details = "Takes what run takes, and measures nothing: the workbench shows the "
+                           "factors, how many variants there are and how long they will take. "
+                           "Without words: the experiment's defaults again.",
+                .example = "compose segreg reg=fs,gs --against reg=gs",
+                .options = B(AGAINST),
+                .most = COMMAND_ANY,
+                .words = COMMAND_WORDS_SELECTION,
+                .call = command_session_face,
+        },
+        {
+                .name = "sort",
+                .synopsis = "[COLUMN [down]]",
+                .help = "Order the rows of the workbench's results.",
+                .details = "COLUMN is measured (the order of the run), name, cycles, difference, "
+                           "interval or spread; down begins with the largest.",
+                .example = "sort cycles down",
+                .most = 2,
+                .words = COMMAND_WORDS_SORT,
+                .call = command_session_face,
+        },
+        {
+                .name = "filter",
+                .synopsis = "[WORD]...",
+                .help = "Show only those rows of the workbench's results that have every WORD.",
+                .details = "A WORD is part of a row's levels, as in reg=fs. Without words: all "
+                           "rows.",
+                .example = "filter reg=fs tls",
+                .most = COMMAND_ANY,
+                .call = command_session_face,
+        },
+        {
+                .name = "view",
+                .synopsis = "PANE",
+                .help = "Go to a pane or a screen of the workbench.",
+                .details = "help lists the panes there are.",
+                .example = "view host",
+                .least = 1,
+                .most = 1,
+                .words = COMMAND_WORDS_VIEW,
+                .call = command_session_face,
+        },
+        {
+                .name = "write",
+                .synopsis = "FILE",
+                .help = "Write the commands of this session as a script.",
+                .details = "What measured or set something stands there, complete with the options "
+                           "that were set, so that entrylab -f FILE makes the same runs. Commands "
+                           "that were errors are left out.",
+                .example = "write today.elab",
+                .least = 1,
+                .most = 1,
+                .words = COMMAND_WORDS_FILE,
+                .call = command_session_write,
+        },
+        {
+                .name = "save",
+                .synopsis = "settings",
+                .help = "Keep what is set for the sessions to come.",
+                .details = "Writes lines of set to $XDG_CONFIG_HOME/entrylab/config (or "
+                           "~/.config/entrylab/config), which is read when the program starts. "
+                           "Nothing else writes there.",
+                .example = "save settings",
+                .least = 1,
+                .most = 1,
+                .words = COMMAND_WORDS_SAVE,
+                .call = command_session_save,
         },
         {
                 .name = "help",
@@ -240,13 +319,24 @@ const size_t command_count = sizeof(command_table) / sizeof(command_table[0]);
 
 void session_init(struct session *s, volatile int *stop)
 {
-	*s = (struct session){.stop = stop};
+	*s = (struct session){.stop = stop, .journal = memory_get(sizeof(*s->journal))};
 	option_values_init(&s->defaults);
 }
 
 void session_free(struct session *s)
 {
 	option_values_free(&s->defaults);
+	journal_free(s->journal);
+	free(s->journal);
+	s->journal = NULL;
+}
+
+void session_take(struct session *s, struct result_run *run)
+{
+	if (s->face && run)
+		s->face->take(s->face_ctx, run);
+	else
+		result_run_free(run);
 }
 
 const struct command *command_find(const char *name)
@@ -375,7 +465,7 @@ static char *command_line(const struct command_call *call, const char *const *wo
 }
 
 static int command_call(struct command_call *call, const char *const *words, size_t n,
-                        struct error *err)
+                        const size_t *entry, struct error *err)
 {
 	const struct command *c = call->command;
 	const char **rest = memory_get(n * sizeof(*rest));
@@ -390,6 +480,8 @@ static int command_call(struct command_call *call, const char *const *words, siz
 		rc = command_check_count(c, call->count, err);
 		if (rc == ERROR_NONE) {
 			call->line = line = command_line(call, words, n);
+			if (entry)
+				journal_line_set(call->session->journal, *entry, line);
 			rc = c->call(call, err);
 		}
 	}
@@ -398,28 +490,52 @@ static int command_call(struct command_call *call, const char *const *words, siz
 	return rc;
 }
 
-enum error_code command_execute(struct session *s, const char *const *words, size_t n)
+/* Finds the command and calls it; entry (or NULL) is its place in the journal. */
+static int command_dispatch(struct session *s, const char *const *words, size_t n,
+                            const size_t *entry, struct error *err)
 {
 	struct command_call call = {.session = s};
+	int rc = command_check_text(words, n, err);
+
+	if (rc)
+		return rc;
+	call.command = command_find(words[0]);
+	if (!call.command)
+		return command_unknown(words[0], err);
+	option_values_inherit(&call.values, &s->defaults);
+	rc = command_call(&call, words, n, entry, err);
+	option_values_free(&call.values);
+	return rc;
+}
+
+static size_t command_begin(struct session *s, const char *const *words, size_t n)
+{
+	const struct command *c = command_find(words[0]);
+	char *line = words_join(words, n);
+	size_t entry = journal_begin(s->journal, line, c && c->repeats);
+
+	free(line);
+	return entry;
+}
+
+enum error_code command_execute(struct session *s, const char *const *words, size_t n)
+{
+	bool journal = s->within == 0;
+	size_t entry = 0;
 	struct error err = {0};
 	int rc;
 
 	if (n == 0)
 		return ERROR_NONE;
-	rc = command_check_text(words, n, &err);
-	if (rc == ERROR_NONE) {
-		call.command = command_find(words[0]);
-		rc = call.command ? ERROR_NONE : command_unknown(words[0], &err);
-	}
-	if (rc == ERROR_NONE) {
-		option_values_inherit(&call.values, &s->defaults);
-		rc = command_call(&call, words, n, &err);
-		option_values_free(&call.values);
-	}
+	if (journal)
+		entry = command_begin(s, words, n);
+	rc = command_dispatch(s, words, n, journal ? &entry : NULL, &err);
 	/* An empty text: the command has told already. */
 	if (rc != ERROR_NONE && err.text[0])
 		command_say(s, "%s", err.text);
 	if (!command_output_holds(s))
 		rc = error_worse((enum error_code)rc, ERROR_INTERNAL);
+	if (journal)
+		journal_end(s->journal, entry, (enum error_code)rc);
 	return (enum error_code)rc;
 }

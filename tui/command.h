@@ -13,6 +13,24 @@
 #include "engine/error.h"
 #include "tui/option.h"
 
+struct command;
+struct command_call;
+struct journal;
+struct result_run;
+struct run;
+
+/* Who looks on where commands do not only print: the workbench. ctx is the session's face_ctx. */
+struct session_face {
+	/* ERROR_INPUT while a run is on: there is one at a time. */
+	int (*ready)(void *ctx, struct error *err);
+	/* Drives a run to its end in place of run_to_end, with the same outcome. */
+	int (*drive)(void *ctx, struct run *run, struct error *err);
+	/* A run that has ended or was opened: the face's from then on. */
+	void (*take)(void *ctx, struct result_run *run);
+	/* Carries out a command that is the workbench's alone. */
+	int (*command)(void *ctx, struct command_call *call, struct error *err);
+};
+
 /* What lives as long as the program: what `set` set, and what the commands need to know of where
  * they come from. */
 struct session {
@@ -21,9 +39,11 @@ struct session {
 	const char *where;  /* "FILE:LINE" of the command, or NULL; goes in front of messages */
 	bool quit;          /* a quit was seen */
 	unsigned depth;     /* of source within source */
+	unsigned within;    /* commands that a command runs: they are not in the journal */
+	struct journal *journal; /* the commands that were given */
+	const struct session_face *face; /* NULL: in batch and at the prompt */
+	void *face_ctx;
 };
-
-struct command;
 
 /* One command as it was given. */
 struct command_call {
@@ -48,6 +68,9 @@ enum command_words {
 	COMMAND_WORDS_FILE,
 	COMMAND_WORDS_SET,  /* an option, then its value */
 	COMMAND_WORDS_HELP, /* a command or an option */
+	COMMAND_WORDS_VIEW, /* a pane of the workbench */
+	COMMAND_WORDS_SORT, /* a column of the workbench's results */
+	COMMAND_WORDS_SAVE, /* what can be saved */
 };
 
 struct command {
@@ -59,6 +82,7 @@ struct command {
 	uint32_t options;   /* OPTION_BITs; --help always */
 	size_t least, most; /* words */
 	enum command_words words;
+	bool repeats; /* belongs to the script that write makes */
 	int (*call)(struct command_call *call, struct error *err);
 };
 extern const struct command command_table[];
@@ -67,6 +91,9 @@ extern const size_t command_count;
 /* stop may be NULL: nothing stops a run. */
 void session_init(struct session *s, volatile int *stop) __attribute__((nonnull(1)));
 void session_free(struct session *s) __attribute__((nonnull));
+
+/* Gives a run away: to the face, or else it is freed. run may be NULL. */
+void session_take(struct session *s, struct result_run *run) __attribute__((nonnull(1)));
 
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name) __attribute__((nonnull));

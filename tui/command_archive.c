@@ -168,7 +168,7 @@ int command_archive_show(struct command_call *call, int64_t id, struct error *er
 	render_run(run, v->format, &style, stdout);
 	if (v->explain && v->format == RENDER_TEXT)
 		render_summary(run, &style, stdout);
-	result_run_free(run);
+	session_take(call->session, run);
 	return ERROR_NONE;
 }
 

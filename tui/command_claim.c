@@ -185,7 +185,7 @@ static int judge_sharing(struct verification *v, size_t first, const struct resu
 }
 
 /* What a run adds to the exit status, and to what is told at the end. */
-static void note_outcome(struct verification *v, const struct command_run_outcome *o)
+static void note_outcome(struct verification *v, const struct measure_outcome *o)
 {
 	const struct result_run *run = o->result;
 
@@ -213,7 +213,7 @@ static int verify_run(struct verification *v, size_t i, struct error *err)
 {
 	const struct claim *c = v->list.items[i];
 	struct command_call inner = *v->call;
-	struct command_run_outcome outcome = {0};
+	struct measure_outcome outcome = {0};
 	struct error why;
 	char *line = NULL;
 	int rc;
@@ -234,7 +234,7 @@ static int verify_run(struct verification *v, size_t i, struct error *err)
 		note_outcome(v, &outcome);
 		rc = judge_sharing(v, i, outcome.result, NULL, err);
 	}
-	result_run_free(outcome.result);
+	session_take(v->call->session, outcome.result);
 	option_values_free(&inner.values);
 	free(line);
 	return rc;

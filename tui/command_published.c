@@ -48,7 +48,7 @@ static char *run_line(const struct published *p, const struct option_values *v)
 
 /* What a run adds to the exit status; tells it. */
 static enum error_code tell_outcome(const struct command_call *call,
-                                    const struct command_run_outcome *o)
+                                    const struct measure_outcome *o)
 {
 	const struct result_run *run = o->result;
 	enum error_code code = ERROR_NONE;
@@ -73,7 +73,7 @@ static int published_measure(struct command_call *call, const struct published *
                              struct error *err)
 {
 	struct command_call inner = *call;
-	struct command_run_outcome outcome;
+	struct measure_outcome outcome;
 	struct error why;
 	char *line;
 	int rc;
@@ -90,7 +90,7 @@ static int published_measure(struct command_call *call, const struct published *
 		error_set(err, why.code, "%s", why.text);
 	else
 		rc = tell_outcome(call, &outcome);
-	result_run_free(outcome.result);
+	session_take(call->session, outcome.result);
 	option_values_free(&inner.values);
 	free(line);
 	return rc;

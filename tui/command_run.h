@@ -3,15 +3,8 @@
 #define TUI_COMMAND_RUN_H
 
 #include "engine/experiment.h"
-#include "engine/result.h"
 #include "tui/command.h"
-
-/* A run that was measured and kept. */
-struct command_run_outcome {
-	struct result_run *result; /* NULL: there is none. The caller's, for result_run_free */
-	struct error not_kept; /* why it is not in the archive; code 0 if it is, or need not be */
-	struct error raw_lost; /* the same for the file of --raw */
-};
+#include "tui/measure.h"
 
 /* Measures the variants that the words select from x, with the options of the call, and keeps the
  * run under the call's line; shows progress, prints nothing. A run that is not trusted or not kept
@@ -19,7 +12,7 @@ struct command_run_outcome {
  * possible, ERROR_INTERNAL with what was complete. against: terms of --against, or none. */
 int command_run_measure(struct command_call *call, const struct experiment *x,
                         const char *const *words, size_t n, const char *const *against,
-                        size_t against_count, struct command_run_outcome *out, struct error *err);
+                        size_t against_count, struct measure_outcome *out, struct error *err);
 
 int command_run_experiment(struct command_call *call, struct error *err);
 int command_run_snippets(struct command_call *call, struct error *err);

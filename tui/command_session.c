@@ -9,15 +9,63 @@
 #include "engine/host.h"
 #include "engine/nearest.h"
 #include "engine/published.h"
+#include "tui/file.h"
+#include "tui/journal.h"
 #include "tui/memory.h"
 #include "tui/render_page.h"
 #include "tui/script.h"
+#include "tui/settings.h"
 
 int command_session_source(struct command_call *call, struct error *err)
 {
 	const char *path = call->words[0];
 
-	return script_run_file(call->session, path, call->values.keep_going, err);
+	int rc;
+
+	/* In the journal stands this command, not those of the file. */
+	call->session->within++;
+	rc = script_run_file(call->session, path, call->values.keep_going, err);
+	call->session->within--;
+	return rc;
+}
+
+int command_session_write(struct command_call *call, struct error *err)
+{
+	const char *path = call->words[0];
+	FILE *out = NULL;
+	int rc = file_create("write", path, &out, err);
+
+	if (rc)
+		return rc;
+	journal_write(call->session->journal, out);
+	return file_close("write", path, out, ERROR_INTERNAL, err);
+}
+
+int command_session_save(struct command_call *call, struct error *err)
+{
+	char *path = NULL;
+	int rc;
+
+	if (strcmp(call->words[0], "settings") != 0)
+		return error_set(err, ERROR_INPUT, "save: only settings can be saved, not %s",
+		                 call->words[0]);
+	rc = settings_save(call->session, &path, err);
+	if (rc == ERROR_NONE)
+		command_note(call, "saved in %s", path);
+	free(path);
+	return rc;
+}
+
+int command_session_face(struct command_call *call, struct error *err)
+{
+	struct session *s = call->session;
+
+	if (s->face)
+		return s->face->command(s->face_ctx, call, err);
+	return error_set(err, ERROR_INPUT,
+	                 "%s is for the workbench, which entrylab without a command opens on a "
+	                 "terminal",
+	                 call->command->name);
 }
 
 int command_session_quit(struct command_call *call, struct error *err)
@@ -195,7 +243,7 @@ void command_session_help_program(FILE *out)
 	fputs("entrylab [options] COMMAND ...   one command\n"
 	      "entrylab [options] -f FILE       a script\n"
 	      "entrylab [options] -i            a prompt\n"
-	      "entrylab                         a prompt on a terminal; else commands from "
+	      "entrylab                         the workbench on a terminal; else commands from "
 	      "standard input\n\n"
 	      "Commands:\n",
 	      out);

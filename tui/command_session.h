@@ -9,6 +9,11 @@
 int command_session_source(struct command_call *call, struct error *err);
 int command_session_set(struct command_call *call, struct error *err);
 int command_session_help(struct command_call *call, struct error *err);
+int command_session_write(struct command_call *call, struct error *err);
+int command_session_save(struct command_call *call, struct error *err);
+
+/* The commands that are the workbench's alone; without one, ERROR_INPUT says so. */
+int command_session_face(struct command_call *call, struct error *err);
 int command_session_quit(struct command_call *call, struct error *err);
 
 /* What `help COMMAND` and `COMMAND --help` print. */

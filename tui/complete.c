@@ -7,6 +7,8 @@
 #include "tui/command.h"
 #include "tui/memory.h"
 #include "tui/option.h"
+#include "tui/wb_pane.h"
+#include "tui/wb_results.h"
 #include "tui/words.h"
 
 /* A completion on its way: the words in front of the cursor's word, and that word. */
@@ -273,6 +275,20 @@ static void complete_words(struct completion *c)
 		break;
 	case COMMAND_WORDS_SET:
 		complete_set(c);
+		break;
+	case COMMAND_WORDS_VIEW:
+		for (size_t i = 0; c->count == 0 && i < wb_pane_count; i++)
+			complete_add(c, wb_panes[i]->name);
+		break;
+	case COMMAND_WORDS_SORT:
+		for (size_t i = 0; c->count == 0 && i < WB_SORTS; i++)
+			complete_add(c, wb_sort_name[i]);
+		if (c->count == 1)
+			complete_add(c, "down");
+		break;
+	case COMMAND_WORDS_SAVE:
+		if (c->count == 0)
+			complete_add(c, "settings");
 		break;
 	case COMMAND_WORDS_HELP:
 		if (c->count == 0) {

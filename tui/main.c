@@ -15,6 +15,9 @@
 #include "tui/option.h"
 #include "tui/prompt.h"
 #include "tui/script.h"
+#include "tui/settings.h"
+#include "tui/wb.h"
+#include "tui/wb_term.h"
 
 /* Set by the handler and looked at between the steps of a run. int as run_to_end takes it; on Linux
  * that is sig_atomic_t. */
@@ -31,8 +34,10 @@ static void main_on_signal(int signal_number)
 	main_stop = 1;
 	if (signal_number != SIGINT)
 		main_terminate = 1;
-	if (unheeded >= MAIN_PATIENCE)
+	if (unheeded >= MAIN_PATIENCE) {
+		wb_term_end_now();
 		_exit(error_exit_status(ERROR_STOPPED));
+	}
 }
 
 static void main_catch_signals(void)
@@ -101,15 +106,17 @@ static int main_scripts(struct session *s, const struct option_values *v)
 	return code;
 }
 
-/* Nothing was asked for: a person at a terminal gets the prompt, a pipe or a file is read as a
+/* Nothing was asked for: a person at a terminal gets the workbench, a pipe or a file is read as a
  * script. */
 static int main_alone(struct session *s)
 {
 	struct error err = {0};
 	int rc;
 
-	if (isatty(STDIN_FILENO))
-		return prompt_run(s, &main_terminate);
+	if (isatty(STDIN_FILENO)) {
+		rc = wb_run(s, &main_terminate, &err);
+		return rc ? main_fail(s, &err) : rc;
+	}
 	rc = script_run_file(s, "-", s->defaults.keep_going, &err);
 	if (rc)
 		main_fail(s, &err);
@@ -154,6 +161,7 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	main_catch_signals();
 	session_init(&s, &main_stop);
+	settings_read(&s);
 	code = (enum error_code)main_run(&s, (const char *const *)argv + 1,
 	                                 argc > 0 ? (size_t)argc - 1 : 0);
 	if (main_stop)

@@ -149,6 +149,14 @@ static int parse_limit(const char *text, struct option_values *v, struct error *
 	return ERROR_NONE;
 }
 
+static int parse_mouse(const char *text, struct option_values *v, struct error *err)
+{
+	if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+		return error_set(err, ERROR_INPUT, "--mouse %s: give on or off", text);
+	v->no_mouse = strcmp(text, "off") == 0;
+	return ERROR_NONE;
+}
+
 static int parse_file(const char *text, struct option_values *v, struct error *err)
 {
 	(void)v;
@@ -251,6 +259,8 @@ OPTION_FLAG(tables)
 
 static const char *const option_formats[] = {"text", "jsonl", "csv", NULL};
 static const char *const option_abis[] = {"i386", "x86_64", "i386,x86_64", NULL};
+
+static const char *const mouse_values[] = {"on", "off", NULL};
 
 const struct option_info option_table[OPTIONS] = {
         [OPTION_FORMAT] =
@@ -379,6 +389,17 @@ const struct option_info option_table[OPTIONS] = {
                         .help = "List at most N runs, the newest first; 0 lists all.",
                         .parse = parse_limit,
                 },
+        [OPTION_MOUSE] =
+                {
+                        .name = "mouse",
+                        .form = "on|off",
+                        .initial = "on",
+                        .help = "Whether the workbench takes the mouse; off leaves it to the "
+                                "terminal, for copying.",
+                        .kind = OPTION_SESSION,
+                        .values = mouse_values,
+                        .parse = parse_mouse,
+                },
         [OPTION_ALL] =
                 {
                         .name = "all",
@@ -495,6 +516,9 @@ void option_unset(struct option_values *v, enum option_id id)
 		break;
 	case OPTION_LIMIT:
 		v->limit = fresh.limit;
+		break;
+	case OPTION_MOUSE:
+		v->no_mouse = false;
 		break;
 	case OPTION_ALL:
 		v->all = false;

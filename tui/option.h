@@ -28,6 +28,7 @@ enum option_id {
 	OPTION_ABI,
 	OPTION_SETUP,
 	OPTION_LIMIT,
+	OPTION_MOUSE,
 	OPTION_ALL,
 	OPTION_KEEP_GOING,
 	OPTION_FILE,
@@ -53,6 +54,7 @@ struct option_values {
 	uint32_t set;        /* OPTION_BITs: by the command or the session; the rest are defaults */
 	char *text[OPTIONS]; /* as it was given, NULL where it was not */
 	enum render_format format;
+	bool no_mouse;
 	bool quiet, explain, no_archive, all, keep_going, prompt, help, version, tables;
 	int cpu;                 /* -1: the engine picks */
 	double time;             /* seconds */

@@ -172,17 +172,29 @@ static char **prompt_complete(const char *text, int start, int end)
 
 /* The editor. */
 
-static void prompt_set_up(void)
+void prompt_completion_begin(struct session *s)
 {
+	prompt.session = s;
 	rl_readline_name = "entrylab";
-	rl_instream = stdin;
-	rl_outstream = stderr;
-	rl_catch_signals = 0; /* ^C is main's; it is looked at below */
-	rl_change_environment = 0;
 	rl_attempted_completion_function = prompt_complete;
 	rl_completer_word_break_characters = " \t\n=,'\"";
 	rl_completer_quote_characters = "";
 	rl_basic_quote_characters = "";
+}
+
+void prompt_completion_end(void)
+{
+	experiment_free(prompt.experiment);
+	prompt.experiment = NULL;
+}
+
+static void prompt_set_up(struct session *s)
+{
+	prompt_completion_begin(s);
+	rl_instream = stdin;
+	rl_outstream = stderr;
+	rl_catch_signals = 0; /* ^C is main's; it is looked at below */
+	rl_change_environment = 0;
 	rl_variable_bind("enable-bracketed-paste", "on");
 }
 
@@ -230,8 +242,7 @@ enum error_code prompt_run(struct session *s, const volatile int *terminate)
 	char *path = history_default_path(), *line;
 	enum error_code worst = ERROR_NONE;
 
-	prompt.session = s;
-	prompt_set_up();
+	prompt_set_up(s);
 	if (path)
 		history_load(path);
 	while (!s->quit && command_output_holds(s) && (line = prompt_read(s->stop, terminate))) {
@@ -245,8 +256,7 @@ enum error_code prompt_run(struct session *s, const volatile int *terminate)
 	}
 	if (*terminate)
 		worst = error_worse(worst, ERROR_STOPPED);
-	experiment_free(prompt.experiment);
-	prompt.experiment = NULL;
+	prompt_completion_end();
 	free(path);
 	return worst;
 }

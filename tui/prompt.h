@@ -14,4 +14,8 @@
 enum error_code prompt_run(struct session *s, const volatile int *terminate)
         __attribute__((nonnull));
 
+/* Gives readline our completion, here and in the workbench. */
+void prompt_completion_begin(struct session *s) __attribute__((nonnull));
+void prompt_completion_end(void);
+
 #endif

@@ -36,11 +36,20 @@ static int width_of(int fd)
 	return width > 0 && width <= WIDTH_MOST ? (int)width : WIDTH_DEFAULT;
 }
 
+static const struct render_style *style_set;
+
+void render_style_set(const struct render_style *style)
+{
+	style_set = style;
+}
+
 struct render_style render_style_for(FILE *out)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	int fd = fileno(out);
 
+	if (style_set && out == stdout)
+		return *style_set;
 	return (struct render_style){
 	        .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
 	        .width = width_of(fd),

@@ -35,6 +35,10 @@ struct render_style {
  * not a terminal gets COLUMNS columns if that is set, else 100. */
 struct render_style render_style_for(FILE *out);
 
+/* What suits standard output from now on instead, for those who have led it elsewhere; NULL: what
+ * is found out as above. style must live as long. */
+void render_style_set(const struct render_style *style);
+
 /* One run: heading, host, outcome, the table, what was left out, controls, warnings and notes, the
  * archive's number. */
 void render_run(const struct result_run *run, enum render_format format,

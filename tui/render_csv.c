@@ -158,6 +158,7 @@ COLUMN(workers, put_count_if(out, row, row->workers))
 COLUMN(unroll, put_count_if(out, row, row->unroll))
 COLUMN(modes, put_modes(out, row))
 COLUMN(code_bytes, put_count(out, row->code_bytes))
+COLUMN(pool_bytes, put_count(out, row->pool_bytes))
 COLUMN(sha256, render_csv_text(out, false, row->sha256))
 COLUMN(crash_signal, put_signal(out, row))
 COLUMN(crash_at, put_crash_at(out, row))
@@ -205,6 +206,7 @@ static const struct {
         COLUMN(unroll),
         COLUMN(modes),
         COLUMN(code_bytes),
+        COLUMN(pool_bytes),
         COLUMN(sha256),
         COLUMN(crash_signal),
         COLUMN(crash_at),
@@ -214,6 +216,12 @@ static const struct {
 #undef COLUMN
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* Behind these, of a run that reports one more figure. */
+static const char *const report_columns[] = {
+        "report", "report_lo", "report_hi", "report_count", "report_unit",
+};
+enum { REPORT_COLUMNS = sizeof report_columns / sizeof *report_columns };
 
 /* Behind these, of a curve. */
 static const char *const curve_columns[] = {
@@ -230,6 +238,8 @@ static void put_factor_name(FILE *out, const char *name)
 
 	for (size_t i = 0; i < COLUMNS && !taken; i++)
 		taken = strcmp(name, columns[i].name) == 0;
+	for (size_t i = 0; i < REPORT_COLUMNS && !taken; i++)
+		taken = strcmp(name, report_columns[i]) == 0;
 	for (size_t i = 0; i < CURVE_COLUMNS && !taken; i++)
 		taken = strcmp(name, curve_columns[i]) == 0;
 	put_owned(out, memory_format("%s%s", taken ? "factor_" : "", name));
@@ -278,6 +288,17 @@ static void put_curve(FILE *out, const struct row_curve *row)
 	render_csv_number(out, false, row->series ? row->series->detectable : NAN);
 }
 
+static void put_report(FILE *out, const struct result_run *run, const struct result_row *row)
+{
+	struct stats_interval report = result_row_report(run, row);
+
+	put_value(out, row, report.est);
+	put_value(out, row, report.lo);
+	put_value(out, row, report.hi);
+	put_count(out, run->report_count);
+	render_csv_text(out, false, run->report_seconds ? "seconds" : "cycles");
+}
+
 void render_csv_run(const struct result_run *run, FILE *out)
 {
 	struct curve *curve = render_curve_new(run);
@@ -288,6 +309,8 @@ void render_csv_run(const struct result_run *run, FILE *out)
 		put_factor_name(out, run->factors[f].name);
 	for (size_t i = 0; i < COLUMNS; i++)
 		render_csv_text(out, false, columns[i].name);
+	for (size_t i = 0; run->report_count && i < REPORT_COLUMNS; i++)
+		render_csv_text(out, false, report_columns[i]);
 	for (size_t i = 0; curve && i < CURVE_COLUMNS; i++)
 		render_csv_text(out, false, curve_columns[i]);
 	render_csv_end(out);
@@ -300,6 +323,8 @@ void render_csv_run(const struct result_run *run, FILE *out)
 			render_csv_text(out, false, row->levels[f]);
 		for (size_t i = 0; i < COLUMNS; i++)
 			columns[i].put(out, run, row);
+		if (run->report_count)
+			put_report(out, run, row);
 		if (curve)
 			put_curve(out, &curves[r]);
 		render_csv_end(out);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tui/memory.h"
+#include "tui/render_capacity.h"
 #include "tui/render_chart.h"
 #include "tui/render_figure.h"
 #include "tui/table.h"
@@ -255,6 +256,7 @@ void render_curve_table(const struct render_page *page, const struct result_run 
 
 struct sentence {
 	const char *factor;
+	uint64_t bytes; /* that one takes, or 0 */
 	const struct curve_series *series;
 	char *text;
 };
@@ -340,15 +342,23 @@ static void say_first(struct sentence *s)
 }
 
 /* "from n=33..48 on": the first number that is behind the knee. Numbers are whole: behind 32
- * comes 33. */
+ * comes 33. Bytes are those of what still fits and of what does not. */
 static void say_place(struct sentence *s, const struct curve_knee *knee)
 {
 	double first = knee->kind == CURVE_STEP ? knee->from + 1 : knee->from;
 
 	if (first < knee->to)
-		say(s, "; from %s=%.15g..%.15g on ", s->factor, first, knee->to);
+		say(s, "; from %s=%.15g..%.15g", s->factor, first, knee->to);
 	else
-		say(s, "; from %s=%.15g on ", s->factor, knee->to);
+		say(s, "; from %s=%.15g", s->factor, knee->to);
+	if (s->bytes) {
+		char *bytes = render_capacity_bytes((uint64_t)knee->from * s->bytes,
+		                                    (uint64_t)knee->to * s->bytes);
+
+		say(s, " (%s)", bytes);
+		free(bytes);
+	}
+	say(s, " on ");
 }
 
 static void say_knee(struct sentence *s, size_t k)
@@ -410,9 +420,10 @@ static void say_apart(struct sentence *s)
 	}
 }
 
-static char *sentence_new(const char *factor, const struct curve_series *series)
+static char *sentence_new(const struct result_run *run, const char *factor,
+                          const struct curve_series *series)
 {
-	struct sentence s = {factor, series, memory_copy("")};
+	struct sentence s = {factor, curve_bytes(run, series), series, memory_copy("")};
 
 	if (series->why) {
 		say(&s, "no knee is sought: %s", series->why);
@@ -461,7 +472,7 @@ static void chart_print(const struct render_page *page, const struct result_run 
 	render_chart_draw(page, series, n);
 	for (size_t i = 0; i < n; i++) {
 		char *name = series_name(run, c, &series[i], true);
-		char *text = sentence_new(factor, &series[i]);
+		char *text = sentence_new(run, factor, &series[i]);
 		char *line = memory_format("%s%s%s", name, *name ? ": " : "", text);
 
 		if (*name)
@@ -484,4 +495,5 @@ void render_curve_chart(const struct render_page *page, const struct result_run 
 		fputc('\n', page->out);
 		chart_print(page, run, c, c->series + i, left < share ? left : share);
 	}
+	render_capacity_print(page, run, c);
 }

@@ -115,18 +115,20 @@ void render_published_list(const struct published_list *list, enum render_format
 
 /* This machine's figure beside a row. */
 
-static struct here here_of(const struct published *p, const struct published_row *row,
-                           const struct result_run *run, const char *why_not)
+/* formula: NULL if there is none. */
+static struct here figure_of(const struct published *p, const char *text,
+                             const struct formula *formula, enum formula_unit unit,
+                             const struct result_run *run, const char *why_not)
 {
 	struct here h = {.value = {NAN, NAN, NAN}};
 	struct formula_value v;
 	struct error err;
 
-	if (!row->here_text && !p->needs) {
+	if (!text && !p->needs) {
 		h.why = memory_copy("no variant stands for it");
-	} else if (!run || !row->has_here) {
+	} else if (!run || !formula) {
 		h.why = memory_copy(why_not ? why_not : p->why_not ? p->why_not : "not measured");
-	} else if (formula_evaluate(&row->here, run, p->unit, &v, &err) != ERROR_NONE) {
+	} else if (formula_evaluate(formula, run, unit, &v, &err) != ERROR_NONE) {
 		h.why = memory_copy(err.text);
 	} else if (v.state != FORMULA_VALUE) {
 		h.why = memory_copy(v.why);
@@ -135,6 +137,13 @@ static struct here here_of(const struct published *p, const struct published_row
 		h.is = true;
 	}
 	return h;
+}
+
+static struct here here_of(const struct published *p, const struct published_row *row,
+                           const struct result_run *run, const char *why_not)
+{
+	return figure_of(p, row->here_text, row->has_here ? &row->here : NULL, p->unit, run,
+	                 why_not);
 }
 
 static struct here *here_all(const struct published *p, const struct result_run *run,
@@ -375,6 +384,93 @@ static void pivot_text(const struct render_page *page, const struct published *p
 	free(v.first);
 }
 
+/* The further figures. */
+
+static struct here further_of(const struct published *p, const struct published_line *line,
+                              size_t column, const struct result_run *run, const char *why_not)
+{
+	const struct published_figure *f = &line->figures[column];
+
+	return figure_of(p, f->text, f->text ? &f->formula : NULL, p->also[column].unit, run,
+	                 why_not);
+}
+
+/* Whether a line differs from all before in what tells them apart. */
+static bool line_is_new(const struct published *p, size_t i)
+{
+	const struct published_line *line = &p->lines[i];
+
+	for (size_t k = 0; k < i; k++) {
+		const struct published_line *before = &p->lines[k];
+		bool same = !p->each || strcmp(line->level, before->level) == 0;
+
+		for (size_t c = 0; c < p->column_count && same; c++)
+			same = !p->named[c] || strcmp(p->rows[line->row].cells[c],
+			                              p->rows[before->row].cells[c]) == 0;
+		if (same)
+			return false;
+	}
+	return true;
+}
+
+static void further_line(struct table *t, const struct published *p, size_t i,
+                         const struct result_run *run)
+{
+	const struct published_line *line = &p->lines[i];
+	bool said = i && p->each && strcmp(p->lines[i - 1].level, line->level) == 0;
+	size_t at = 0;
+
+	table_row_begin(t);
+	if (p->each) {
+		if (!said) /* once for all lines of a level */
+			table_cell_set(t, at, line->level);
+		at++;
+	}
+	for (size_t c = 0; c < p->column_count; c++)
+		if (p->named[c])
+			table_cell_set(t, at++, p->rows[line->row].cells[c]);
+	for (size_t c = 0; c < p->also_count; c++) {
+		struct here h = further_of(p, line, c, run, NULL);
+
+		put_owned(t, at++, here_text(&h));
+		free(h.why);
+	}
+}
+
+static void further_text(const struct render_page *page, const struct published *p,
+                         const struct result_run *run)
+{
+	size_t n = 0, most = 1 + p->column_count + p->also_count;
+	struct table_column *columns = memory_get(most * sizeof(*columns));
+	char **heads = memory_get(most * sizeof(*heads));
+	struct table *t;
+
+	if (p->each)
+		columns[n++] = (struct table_column){.head = p->each, .align = TABLE_RIGHT};
+	for (size_t c = 0; c < p->column_count; c++)
+		if (p->named[c])
+			columns[n++] = (struct table_column){.head = p->columns[c], .gap = n ? 2 : 0};
+	for (size_t c = 0; c < p->also_count; c++) {
+		const char *unit = formula_unit_name[p->also[c].unit];
+
+		heads[c] = strcmp(unit, p->also[c].name) == 0
+		                   ? memory_copy(unit)
+		                   : memory_format("%s, %s", p->also[c].name, unit);
+		columns[n++] = (struct table_column){
+		        .head = heads[c], .gap = n ? 2 : 0, .align = TABLE_POINT};
+	}
+	t = table_new(page, columns, n);
+	for (size_t i = 0; i < p->line_count; i++)
+		if (line_is_new(p, i))
+			further_line(t, p, i, run);
+	table_print(t);
+	table_free(t);
+	for (size_t c = 0; c < p->also_count; c++)
+		free(heads[c]);
+	free(heads);
+	free(columns);
+}
+
 /* Text. */
 
 static void say_lines(const struct render_page *page, const char *key, const char *text)
@@ -454,6 +550,10 @@ static void table_text(const struct published *p, const struct here *all,
 		rows_text(&page, p, all, any);
 	if (any)
 		say_missing(&page, p, all);
+	if (!any || !p->line_count)
+		return;
+	fputs("\nthis machine:\n", out);
+	further_text(&page, p, run);
 }
 
 /* For programs. */
@@ -484,16 +584,81 @@ static void table_jsonl(const struct published *p, const struct here *all,
 	}
 }
 
+/* One line's further figures. */
+static void further_json(const struct published *p, const struct published_line *line,
+                         const struct result_run *run, const char *why_not, FILE *out)
+{
+	json_t *o = json_object(), *columns = json_object(), *figures = json_object();
+
+	for (size_t c = 0; c < p->column_count; c++)
+		if (p->named[c])
+			json_object_set_new(columns, p->columns[c],
+			                    render_json_text(p->rows[line->row].cells[c]));
+	if (p->each)
+		json_object_set_new(columns, p->each, render_json_text(line->level));
+	for (size_t c = 0; c < p->also_count; c++) {
+		struct here h = further_of(p, line, c, run, why_not);
+		json_t *f = json_object();
+
+		json_object_set_new(f, "unit",
+		                    json_string(formula_unit_name[p->also[c].unit]));
+		json_object_set_new(f, "variant", render_json_text(line->figures[c].text));
+		json_object_set_new(f, "here",
+		                    h.is ? render_json_interval(&h.value) : json_null());
+		json_object_set_new(f, "reason", render_json_text(h.why));
+		json_object_set_new(figures, p->also[c].name, f);
+		free(h.why);
+	}
+	json_object_set_new(o, "kind", json_string("published-also"));
+	json_object_set_new(o, "table", render_json_text(p->name));
+	json_object_set_new(o, "columns", columns);
+	json_object_set_new(o, "figures", figures);
+	json_object_set_new(o, "trusted", run ? json_boolean(run->trusted) : json_null());
+	json_object_set_new(o, "run", render_json_text(run && *run->id ? run->id : NULL));
+	render_json_line(out, o);
+}
+
+/* A line for each further figure: published columns that do not tell it apart are empty. */
+static void further_csv(const struct published *p, const struct published_line *line,
+                        const struct result_run *run, const char *why_not, FILE *out)
+{
+	for (size_t c = 0; c < p->also_count; c++) {
+		struct here h = further_of(p, line, c, run, why_not);
+
+		for (size_t i = 0; i < p->column_count; i++)
+			render_csv_text(out, i == 0,
+			                p->named[i] ? p->rows[line->row].cells[i] : "");
+		if (p->each)
+			render_csv_text(out, false, line->level);
+		render_csv_text(out, false, p->also[c].name);
+		render_csv_text(out, false, formula_unit_name[p->also[c].unit]);
+		render_csv_text(out, false, line->figures[c].text);
+		render_csv_number(out, false, h.value.est);
+		render_csv_number(out, false, h.value.lo);
+		render_csv_number(out, false, h.value.hi);
+		render_csv_text(out, false, h.why);
+		render_csv_text(out, false, !run ? NULL : run->trusted ? "yes" : "no");
+		render_csv_text(out, false, run ? run->id : NULL);
+		render_csv_end(out);
+		free(h.why);
+	}
+}
+
 static void table_csv(const struct published *p, const struct here *all,
                       const struct result_run *run, FILE *out)
 {
 	for (size_t i = 0; i < p->column_count; i++)
 		render_csv_text(out, i == 0, p->columns[i]);
+	if (p->each)
+		render_csv_text(out, false, p->each);
+	fputs(p->also_count ? ",also" : "", out);
 	fputs(",unit,variant,here,lo,hi,reason,trusted,run", out);
 	render_csv_end(out);
 	for (size_t r = 0; r < p->row_count; r++) {
 		for (size_t i = 0; i < p->column_count; i++)
 			render_csv_text(out, i == 0, p->rows[r].cells[i]);
+		fputs(p->each ? "," : "", out);
+		fputs(p->also_count ? "," : "", out);
 		render_csv_text(out, false, unit_of(p));
 		render_csv_text(out, false, p->rows[r].here_text);
 		render_csv_number(out, false, all[r].value.est);
@@ -523,6 +688,14 @@ void render_published_table(const struct published *p, const struct result_run *
 		break;
 	case RENDER_FORMATS:
 		break;
+	}
+	for (size_t i = 0; i < p->line_count && format != RENDER_TEXT; i++) {
+		if (!line_is_new(p, i))
+			continue;
+		if (format == RENDER_JSONL)
+			further_json(p, &p->lines[i], run, why_not, out);
+		else
+			further_csv(p, &p->lines[i], run, why_not, out);
 	}
 	here_free(all, p->row_count);
 }

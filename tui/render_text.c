@@ -22,10 +22,12 @@ enum {
 
 /* The columns behind the factors, in order. */
 enum {
+	BYTES,
 	CYCLES,
 	CYCLES_HALF,
 	NS,
 	TICKS,
+	REPORT,
 	DIFF,
 	DIFF_HALF,
 	VERDICT,
@@ -39,10 +41,12 @@ enum {
 
 /* What is left out first when the page is narrow has the highest drop. */
 static const struct table_column figure_columns[FIGURES] = {
+        [BYTES] = {.head = "bytes", .align = TABLE_RIGHT, .gap = 2},
         [CYCLES] = {.head = "cycles", .align = TABLE_POINT, .gap = 2},
         [CYCLES_HALF] = {.head = "±", .align = TABLE_POINT, .gap = 1},
         [NS] = {.head = "ns", .align = TABLE_POINT, .gap = 2, .drop = 7},
         [TICKS] = {.head = "ticks", .align = TABLE_POINT, .gap = 2, .drop = 6},
+        [REPORT] = {.head = "report", .align = TABLE_POINT, .gap = 2},
         [DIFF] = {.head = "vs base", .align = TABLE_POINT, .gap = 2, .drop = 1},
         [DIFF_HALF] = {.head = "±", .align = TABLE_POINT, .gap = 1, .drop = 1},
         [VERDICT] = {.head = "verdict", .align = TABLE_LEFT, .gap = 2},
@@ -55,6 +59,7 @@ static const struct table_column figure_columns[FIGURES] = {
 
 /* What a column's name does not tell. */
 static const char *const figure_legend[FIGURES] = {
+        [BYTES] = "bytes: of the pool",
         [SEES] = "sees: would be found 9 times in 10",
         [REJECTED] = "rejected: interrupted+fenced",
         [SPREAD] = "spread: placements, fast to slow",
@@ -316,8 +321,9 @@ struct columns {
 	struct table_column *items;
 	size_t count;
 	size_t factors; /* index of the first factor's column */
-	size_t figures; /* index of CYCLES */
+	size_t figures; /* index of BYTES */
 	char *half;     /* heading of an interval's half-width */
+	char *report;   /* heading of what so many iterations cost */
 };
 
 static bool all_numbers(const struct result_run *run, size_t factor)
@@ -331,11 +337,30 @@ static bool all_numbers(const struct result_run *run, size_t factor)
 	return true;
 }
 
+/* "cycles/1024", "s/100,000,000" */
+static char *report_head(const struct result_run *run)
+{
+	char *digits = memory_format("%u", run->report_count), *head;
+	size_t n = strlen(digits);
+
+	head = memory_copy(run->report_seconds ? "s/" : "cycles/");
+	for (size_t i = 0; i < n; i++) {
+		bool comma = i > 0 && (n - i) % 3 == 0 && n > 4;
+		char *longer = memory_format("%s%s%c", head, comma ? "," : "", digits[i]);
+
+		free(head);
+		head = longer;
+	}
+	free(digits);
+	return head;
+}
+
 static struct columns columns_new(const struct result_run *run)
 {
 	struct columns c = {
 	        .items = memory_get((1 + run->factor_count + FIGURES) * sizeof *c.items),
 	        .half = memory_format("±%g%%", 100 * run->confidence),
+	        .report = report_head(run),
 	};
 
 	c.items[c.count++] = (struct table_column){.head = "", .align = TABLE_LEFT};
@@ -355,8 +380,16 @@ static struct columns columns_new(const struct result_run *run)
 	memcpy(c.items + c.count, figure_columns, sizeof figure_columns);
 	c.items[c.figures + CYCLES_HALF].head = c.half;
 	c.items[c.figures + DIFF_HALF].head = c.half;
+	c.items[c.figures + REPORT].head = c.report;
 	c.count += FIGURES;
 	return c;
+}
+
+static void columns_free(struct columns *c)
+{
+	free(c->items);
+	free(c->half);
+	free(c->report);
 }
 
 static void put_number(struct table *t, size_t column, const struct stats_interval *i)
@@ -420,7 +453,7 @@ static void put_figures(struct table *t, size_t at, const struct result_row *row
 }
 
 static void put_row(struct table *t, const struct columns *c, const struct result_run *run,
-                    const struct result_row *row, size_t placements)
+                    const struct result_row *row, size_t placements, bool modes)
 {
 	size_t column = c->factors;
 
@@ -439,8 +472,19 @@ static void put_row(struct table *t, const struct columns *c, const struct resul
 	}
 	if (row->verdict == RESULT_BASE)
 		table_cell_set(t, 0, "*");
+	if (result_run_has_pools(run)) {
+		char *bytes = memory_format("%u", row->pool_bytes);
+
+		table_cell_set(t, c->figures + BYTES, bytes);
+		free(bytes);
+	}
 	put_figures(t, c->figures, row, placements);
-	if (row->mode_count > 1) {
+	if (run->report_count) {
+		struct stats_interval report = result_row_report(run, row);
+
+		put_number(t, c->figures + REPORT, &report);
+	}
+	if (modes && row->mode_count > 1) {
 		char *text = modes_text(row);
 
 		table_row_begin(t);
@@ -488,12 +532,26 @@ static void say_table(const struct render_page *page, const struct result_run *r
 
 	for (size_t i = 0; i < run->row_count; i++)
 		if (!folded || run->rows[i].state != RESULT_MEASURED)
-			put_row(t, &c, run, &run->rows[i], placements);
+			put_row(t, &c, run, &run->rows[i], placements, true);
 	table_print(t);
 	say_columns(page, t, &c);
 	table_free(t);
-	free(c.items);
-	free(c.half);
+	columns_free(&c);
+}
+
+void render_text_rows(const struct render_page *page, const struct result_run *run,
+                      const size_t *rows, size_t n)
+{
+	struct columns c = columns_new(run);
+	struct table *t = table_new(page, c.items, c.count);
+	size_t placements = render_text_placements(run);
+
+	table_spans_cut(t);
+	for (size_t i = 0; i < n; i++)
+		put_row(t, &c, run, &run->rows[rows[i]], placements, false);
+	table_print(t);
+	table_free(t);
+	columns_free(&c);
 }
 
 static bool same_footprint(const struct result_row *a, const struct result_row *b)

@@ -33,6 +33,7 @@ struct table {
 	size_t count, room;
 	struct measure *measures;
 	bool spans;      /* any row has one */
+	bool cut;        /* they take one line */
 	size_t spans_at; /* the last column where one begins */
 };
 
@@ -136,6 +137,11 @@ void table_span_set(struct table *t, size_t column, const char *text)
 	t->spans = true;
 }
 
+void table_spans_cut(struct table *t)
+{
+	t->cut = true;
+}
+
 static void measure_cell(struct measure *m, const struct cell *cell, enum table_align align)
 {
 	int after = cell->width - cell->before;
@@ -224,6 +230,21 @@ static int cell_lead(const struct table *t, const struct row *row, size_t column
 	return 0;
 }
 
+/* The text as far as there is room. */
+static void span_cut(const struct render_page *page, int start, const char *span)
+{
+	char *text = render_page_clean(page, span, false);
+	size_t len = strlen(text);
+
+	while (len > 0 && start + render_page_width(page, text) > page->style.width) {
+		while (((unsigned char)text[--len] & 0xc0) == 0x80)
+			;
+		text[len] = '\0';
+	}
+	fprintf(page->out, "%s\n", text);
+	free(text);
+}
+
 static void row_print(const struct table *t, const struct row *row)
 {
 	const struct render_page *page = t->page;
@@ -255,6 +276,10 @@ static void row_print(const struct table *t, const struct row *row)
 	if (row->span) {
 		start = width_before(t, row->span_at);
 		fprintf(page->out, "%*s", start - at, "");
+		if (t->cut) {
+			span_cut(page, start, row->span);
+			return;
+		}
 		render_page_wrap(page, start, start, row->span);
 		return;
 	}

@@ -41,6 +41,9 @@ void table_cell_sgr(struct table *t, size_t column, const char *sgr);
 /* In place of this column's cell and all behind it. */
 void table_span_set(struct table *t, size_t column, const char *text);
 
+/* Texts across columns are cut at the width from now on, and take one line. */
+void table_spans_cut(struct table *t);
+
 /* Writes the heading (if it has any word) and the rows, every line without blanks at its end. */
 void table_print(struct table *t);
 

@@ -18,6 +18,17 @@ static uint8_t handler_stack[32768] __attribute__((aligned(64)));
 static struct place where;
 static struct environment *environment;
 
+/* A variant may have set the flag that makes misaligned accesses faults (SDM vol. 3, 6.15, interrupt 17), and the kernel does not clear it for a
+ * handler: code that the compiler makes is free to have some. */
+static void allow_misaligned(void)
+{
+#ifdef __x86_64__
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andl $~0x40000, (%%rsp); popfq; lea 128(%%rsp), %%rsp" ::: "memory", "cc");
+#else
+	__asm__ volatile("pushfl; andl $~0x40000, (%%esp); popfl" ::: "memory", "cc");
+#endif
+}
+
 /* Not the C library's: it may use the thread pointer, which a variant may have replaced. */
 _Noreturn static void leave(void)
 {
@@ -72,6 +83,7 @@ static bool resume(int sig, const siginfo_t *info, ucontext_t *c)
 static void handle(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *c = context;
+	allow_misaligned();
 	if (resume(sig, info, c))
 		return;
 	uint64_t pc = (uintptr_t)c->uc_mcontext.gregs[PC];

@@ -19,7 +19,7 @@
 #include "probe.h"
 #include "serve.h"
 
-enum { AGAIN = 42 }; /* exit status of a process that was told to end */
+enum { AGAIN = 42 }; /* exit status of a process that was told to end; one that a variant ends with it was not idle */
 
 /* A variant may call anything: it finds no terminal, and cannot fill memory. */
 static void fence_in(void)
@@ -116,6 +116,8 @@ static void die_with(pid_t parent)
 static _Noreturn void keep(void)
 {
 	pid_t self = getpid();
+	/* processes that lose their parent become ours, and are found when this one is ended */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (;;) {
 		int status;
 		pid_t child = fork();
@@ -132,7 +134,7 @@ static _Noreturn void keep(void)
 			signal(WTERMSIG(status), SIG_DFL);
 			kill(self, WTERMSIG(status));
 		}
-		if (WEXITSTATUS(status) != AGAIN)
+		if (WEXITSTATUS(status) != AGAIN || link_status->doing != PROTOCOL_IDLE)
 			_exit(WEXITSTATUS(status));
 	}
 }

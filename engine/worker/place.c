@@ -326,6 +326,18 @@ static uint8_t *jump(uint8_t *to, uint32_t address, uint32_t target)
 	return to + 4;
 }
 
+/* lea bytes(%rsp), %rsp: leaves the flags alone. */
+static uint8_t *take_stack_back(uint8_t *to, uint32_t bytes)
+{
+#ifdef __x86_64__
+	const uint8_t lea[] = {0x48, 0x8d, 0xa4, 0x24};
+#else
+	const uint8_t lea[] = {0x8d, 0xa4, 0x24};
+#endif
+	to = mempcpy(to, lea, sizeof lea);
+	return mempcpy(to, &bytes, sizeof bytes);
+}
+
 static void write_bodies(uint32_t variant, const struct place *p)
 {
 	const struct protocol_variant *v = &program.variants[variant];
@@ -339,6 +351,10 @@ static void write_bodies(uint32_t variant, const struct place *p)
 		address += p->stride;
 	}
 	if (v->repeat == PROTOCOL_LOOP) {
+		uint8_t *before = to;
+		if (v->stack)
+			to = take_stack_back(to, s ? v->stack * p->copies : 0);
+		address += (uint32_t)(to - before);
 		/* subl $1, env_loop(%rbp); jnz back. The field lies within a signed byte of %rbp. */
 		_Static_assert(offsetof(struct environment, loop) < 128, "disp8");
 		const uint8_t count[] = {0x83, 0x6d, offsetof(struct environment, loop), 1, 0x0f, 0x85};

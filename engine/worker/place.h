@@ -15,7 +15,7 @@
 struct place {
 	uint32_t code;     /* first copy of the body */
 	uint32_t stride;   /* bytes from one copy to the next */
-	uint32_t copies;   /* unroll: how many stand behind one another */
+	uint32_t copies;   /* how many stand behind one another: of a turn in a loop */
 	uint32_t setup, setup_size, teardown, teardown_size, pool, pool_size; /* 0: none */
 	uint32_t segment;  /* selector of a code segment at the pool, 0: none; serve.c's */
 	uint32_t nothing;  /* once: where an execution of no iterations enters, on a line that evicting the body does not touch */
@@ -30,7 +30,7 @@ const struct protocol_variant *place_variant(uint32_t variant);
  * 256 KiB of stack; at least 2. */
 uint32_t place_copies_limit(uint32_t variant);
 
-/* Places the n variants named, in random order, copies[i] bodies each (unroll; else one), and fills out[i]. Replaces what was
+/* Places the n variants named, in random order, copies[i] bodies each (loop: of one turn), and fills out[i]. Replaces what was
  * placed before. random is xorshift state. */
 void place_block(const uint32_t *variants, const uint32_t *copies, uint32_t n, uint64_t *random, struct place *out);
 

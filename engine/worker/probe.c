@@ -35,7 +35,8 @@ enum {
 	SIGNAL_BASE = 64, /* exit status of a child that caught a signal: this and its number */
 };
 
-/* A probe returns true, or false with a reason in why. It runs in a child that ends with it. */
+/* A probe returns true, with what it found in why if that is of use, or false with a reason there.
+ * It runs in a child that ends with it. */
 typedef bool probe(char *why, size_t size);
 
 static bool no(char *why, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -268,14 +269,17 @@ static bool probe_sysenter(char *why, size_t size)
 #endif
 }
 
-/* In a 32-bit program AMD's CPUs have it, under a 64-bit kernel; Intel's raise #UD outside 64-bit mode (SDM Vol. 2B, SYSCALL). The kernel
- * returns to the vDSO's landing pad, as from sysenter; the second argument travels in ebp, as the return address takes ecx
- * (arch/x86/entry/entry_64_compat.S). */
+/* In a 32-bit program AMD's CPUs have it, under a 64-bit kernel; Intel's raise #UD outside 64-bit
+ * mode (SDM Vol. 2B, SYSCALL). The kernel returns to the vDSO's landing pad, as from sysenter; ecx
+ * takes the return address, so the second argument travels in ebp (entry_64_compat.S). */
 static bool probe_syscall(char *why, size_t size)
 {
 	long rc;
 #ifdef __x86_64__
-	__asm__ volatile("syscall" : "=a"(rc) : "0"((long)SYS_getpid) : "memory", "cc", "rcx", "r11");
+	__asm__ volatile("syscall"
+	                 : "=a"(rc)
+	                 : "0"((long)SYS_getpid)
+	                 : "memory", "cc", "rcx", "r11");
 #else
 	__asm__ volatile("call 1f\n\t"
 	                 "jmp 2f\n"
@@ -295,6 +299,31 @@ static bool probe_syscall(char *why, size_t size)
 	return true;
 }
 
+#ifdef __i386__
+/* The code of __kernel_vsyscall up to its return, and the first instruction there that enters the
+ * kernel: which of the three it is was decided by the kernel when it booted. */
+static void describe_vsyscall(const uint8_t *code, char *out, size_t size)
+{
+	static const struct {
+		uint8_t bytes[2];
+		const char *name;
+	} entries[] = {
+	        {{0x0f, 0x34}, "sysenter"}, {{0x0f, 0x05}, "syscall"}, {{0xcd, 0x80}, "int $0x80"}};
+	enum { RET = 0xc3, LONGEST = 40 };
+	const char *name = NULL;
+	size_t used = 0;
+	for (int i = 0; i < LONGEST; i++) {
+		for (size_t k = 0; !name && k < sizeof entries / sizeof entries[0]; k++)
+			if (!memcmp(code + i, entries[k].bytes, 2))
+				name = entries[k].name;
+		used += (size_t)snprintf(out + used, size - used, "%s%02x", i ? " " : "", code[i]);
+		if (name && code[i] == RET)
+			break;
+	}
+	snprintf(out + used, size - used, ": %s", name ? name : "no instruction that we know");
+}
+#endif
+
 static bool probe_syscall32(char *why, size_t size)
 {
 #ifdef __x86_64__
@@ -308,6 +337,7 @@ static bool probe_syscall32(char *why, size_t size)
 	__asm__ volatile("call *%1" : "=a"(rc) : "r"(entry), "0"(SYS_getpid) : "memory", "cc");
 	if (rc != getpid())
 		return no(why, size, "__kernel_vsyscall with getpid gives %ld", rc);
+	describe_vsyscall((const uint8_t *)entry, why, size);
 	return true;
 #endif
 }
@@ -362,6 +392,11 @@ static bool probe_footprint(char *why, size_t size)
 	return true;
 }
 
+static bool probe_ring0(char *why, size_t size)
+{
+	return no(why, size, "needs the ring-0 worker, which this version does not have");
+}
+
 static bool probe_i386(char *why, size_t size)
 {
 #ifdef __i386__
@@ -404,6 +439,7 @@ static const struct {
         [HOST_FSGSBASE] = {.run = probe_fsgsbase,
                            .on_ill = "rdfsbase raises #UD: the kernel has not enabled it"},
         [HOST_FOOTPRINT] = {.run = probe_footprint},
+        [HOST_RING0] = {.run = probe_ring0},
 };
 
 /* Ends the child without the C library: its thread pointer may be gone. Caught rather than left to
@@ -481,7 +517,7 @@ static void report(int i, pid_t child, const char *fork_error, struct reason *re
 			return;
 		}
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-		printf("%s yes\n", name);
+		printf("%s yes%s%s\n", name, reason->text[0] ? ": " : "", reason->text);
 		return;
 	}
 	if (WIFSIGNALED(status))

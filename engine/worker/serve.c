@@ -106,6 +106,30 @@ static void put(const uint32_t *variants, const uint32_t *copies, uint32_t n, st
 	move_stack();
 }
 
+/* Copies of the body between one jump back and the next. */
+static uint32_t turn(uint32_t variant)
+{
+	const struct protocol_variant *v = place_variant(variant);
+	return v->repeat == PROTOCOL_LOOP && v->copies ? v->copies : 1;
+}
+
+static uint32_t multiple(uint32_t n, uint32_t step)
+{
+	return (n + step - 1) / step * step;
+}
+
+/* Iterations of a loop come in whole turns, and in whole periods of a pattern that has one: every execution then has the pattern's share, and the
+ * ones of blocks are no outliers among its zeros. */
+static uint32_t step(uint32_t variant)
+{
+	const struct protocol_variant *v = place_variant(variant);
+	uint32_t period = v->repeat != PROTOCOL_LOOP		  ? 1
+			  : v->pattern == PROTOCOL_PATTERN_SHORT  ? PATTERN_PERIOD
+			  : v->pattern == PROTOCOL_PATTERN_BLOCKS ? PATTERN_RUN
+								  : 1;
+	return multiple(period, turn(variant));
+}
+
 static void fire(uint32_t variant, const struct place *p, uint32_t iterations, bool footprint)
 {
 	shot.entry = place_entry(variant, p, iterations);
@@ -117,7 +141,8 @@ static void fire(uint32_t variant, const struct place *p, uint32_t iterations, b
 	env.counter = env.counter2 = env.result = env.on_signal = 0;
 	env.sel_pool = p->segment;
 	env.pattern = pattern_address(place_variant(variant)->pattern, place_variant(variant)->share, &env.pattern_size);
-	env.iterations = env.loop = iterations;
+	env.iterations = iterations;
+	env.loop = iterations / turn(variant);
 	link_status->in_shot = 1;
 	shot_fire();
 	link_status->in_shot = 0;
@@ -137,7 +162,7 @@ static uint64_t ticks(void)
 
 static uint32_t copies_for(uint32_t variant, uint32_t iterations)
 {
-	return place_variant(variant)->repeat == PROTOCOL_LOOP ? 1 : iterations;
+	return place_variant(variant)->repeat == PROTOCOL_LOOP ? turn(variant) : iterations;
 }
 
 /* A child came back from the body too: it must not go on as a second worker. */
@@ -149,7 +174,9 @@ static bool is_child(void)
 static uint32_t find_faults(const struct protocol_variant *v, uint32_t iterations, int32_t *moved)
 {
 	uint32_t faults = 0;
-	*moved = (int32_t)((int64_t)shot.sp_after + (int64_t)v->stack * iterations - (int64_t)stack_top);
+	/* a loop has taken back what it should have left */
+	uint32_t left = v->repeat == PROTOCOL_LOOP ? 0 : v->stack * iterations;
+	*moved = (int32_t)((int64_t)shot.sp_after + left - (int64_t)stack_top);
 	if (*moved)
 		faults |= PROTOCOL_CHECK_STACK;
 	if (shot.bp_after != (uintptr_t)&env)
@@ -165,7 +192,7 @@ static void check_one(uint32_t asked)
 	bool bare = asked & PROTOCOL_CHECK_BARE;
 	uint32_t variant = asked & ~PROTOCOL_CHECK_BARE;
 	const struct protocol_variant *v = place_variant(variant);
-	uint32_t n = v->repeat == PROTOCOL_ONCE ? 1 : CHECK_ITERATIONS;
+	uint32_t n = v->repeat == PROTOCOL_ONCE ? 1 : multiple(CHECK_ITERATIONS, turn(variant));
 	uint32_t copies = copies_for(variant, n);
 	struct place p;
 	struct protocol_checked answer = {.variant = variant, .iterations = n};
@@ -173,7 +200,9 @@ static void check_one(uint32_t asked)
 	put(&variant, &copies, 1, &p);
 	crash_note_variant(PROTOCOL_CHECKING, variant, &p);
 	crash_deadline(config.deadline_ms);
+	env.checking = 1;
 	fire(variant, &p, n, false);
+	env.checking = 0;
 	if (is_child())
 		_exit(0);
 	answer.faults = find_faults(v, n, &answer.stack_moved);
@@ -186,6 +215,7 @@ static void check_one(uint32_t asked)
 			fire(variant, &p, n, true);
 			answer.footprint += (uint16_t)shot.es_after == 1;
 		}
+		link_status->doing = PROTOCOL_CHECKING;
 	}
 	crash_deadline(0);
 	/* a variant that has closed the socket is still to blame when this cannot be sent */
@@ -217,27 +247,26 @@ static void size_one(uint32_t variant)
 {
 	const struct protocol_variant *v = place_variant(variant);
 	bool loop = v->repeat == PROTOCOL_LOOP;
-	uint32_t limit = loop ? LOOP_LIMIT : place_copies_limit(variant) / 2;
+	uint32_t least = step(variant);
+	uint32_t limit = loop ? LOOP_LIMIT / least * least : place_copies_limit(variant) / 2;
 	uint64_t want = (uint64_t)GRANULES * config.granule;
-	uint32_t copies = loop ? 1 : limit * 2;
+	uint32_t copies = copies_for(variant, limit * 2);
 	struct place p;
 	struct protocol_sized answer = {.variant = variant, .unroll = 1};
 	if (v->repeat == PROTOCOL_ONCE) {
 		link_write(PROTOCOL_SIZED, &answer, sizeof answer, NULL, 0);
 		return;
 	}
-	if (loop && v->stack && 256 * 1024 / v->stack / 2 < limit)
-		limit = 256 * 1024 / v->stack / 2;
 	crash_note_variant(PROTOCOL_PREPARING, variant, NULL);
 	put(&variant, &copies, 1, &p);
 	crash_note_variant(PROTOCOL_SIZING, variant, &p);
 	crash_deadline(config.deadline_ms);
-	uint32_t u = 1;
+	uint32_t u = least;
 	uint64_t d = difference(variant, &p, u);
 	while (d < want && u < limit) {
 		/* the first differences are of the clock's own grain: grow by powers of two, then land on what is needed */
 		uint64_t next = d > want / 8 ? (uint64_t)u * want / d + 1 : (uint64_t)u * 4;
-		u = next > limit ? limit : (uint32_t)next;
+		u = next > limit ? limit : multiple((uint32_t)next, least);
 		d = difference(variant, &p, u);
 	}
 	crash_deadline(0);
@@ -311,6 +340,8 @@ static void evict(const struct protocol_variant *v, const struct place *p)
 	} else if (v->target == PROTOCOL_TARGET_CODE) {
 		flush(p->code, (size_t)p->stride * p->copies + 5);
 		flush(p->pool, p->pool_size);
+	} else if (v->target == PROTOCOL_TARGET_POOL) {
+		flush(p->pool, p->pool_size);
 	} else {
 		flush((uintptr_t)buffer, BUFFER);
 	}
@@ -321,7 +352,9 @@ static uint32_t sample(const struct protocol_entry *e, const struct place *p, ui
 {
 	const struct protocol_variant *v = place_variant(e->variant);
 	/* Untimed: brings code, translations and predictors back. A loop needs a few turns for that, unrolled code every copy. */
-	fire(e->variant, p, v->repeat == PROTOCOL_LOOP && iterations > WARM_TURNS ? WARM_TURNS : iterations, e->footprint);
+	uint32_t warm = multiple(v->warm ? v->warm : WARM_TURNS, step(e->variant));
+	bool other = v->repeat == PROTOCOL_LOOP && (v->warm || iterations > warm);
+	fire(e->variant, p, other ? warm : iterations, e->footprint);
 	if (v->evict)
 		evict(v, p);
 	fire(e->variant, p, iterations, e->footprint);

@@ -11,11 +11,13 @@
 #define DX %rdx
 #define SP %rsp
 #define BP %rbp
+#define WORD 8
 #else
 #define AX %eax
 #define DX %edx
 #define SP %esp
 #define BP %ebp
+#define WORD 4
 #endif
 
 #define ENTRY     %ss:shot+0
@@ -40,6 +42,7 @@
 #define SAVED_AX  %ss:shot+144
 #define SAVED_DX  %ss:shot+152
 #define FSGSBASE  %ss:shot+160
+#define PUSHED    %ss:40(BP)
 
 	.text
 	.globl shot_fire, shot_exit
@@ -114,6 +117,9 @@ shot_exit:
 	mov BP, BP_AFTER
 	mov STACK, SP
 	mov ENV, BP
+	/* before the call of teardown overwrites it */
+	mov %ss:-WORD(SP), AX
+	mov AX, PUSHED
 	mov SAVED_AX, AX
 	mov SAVED_DX, DX
 	cmpl $0, TEARDOWN

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/environment.h"
+
 struct shot {
 	uint64_t entry;       /* where the iterations begin; they end in a jump to shot_exit */
 	uint64_t env;         /* %rbp */
@@ -27,6 +29,7 @@ _Static_assert(offsetof(struct shot, begin) == 48, "shot.S");
 _Static_assert(offsetof(struct shot, saved_sp) == 88, "shot.S");
 _Static_assert(offsetof(struct shot, fs_base) == 128, "shot.S");
 _Static_assert(offsetof(struct shot, fsgsbase) == 160, "shot.S");
+_Static_assert(offsetof(struct environment, pushed) == 40, "shot.S");
 
 extern struct shot shot;
 

@@ -562,6 +562,30 @@ static void a_variant_that_died_decides_nothing(void **state)
 	claim_free(c);
 }
 
+static void bytes_are_those_of_the_pools_where_there_are_any(void **state)
+{
+	(void)state;
+	struct made m;
+	struct error err;
+	struct formula_value v;
+	struct claim *c = parse("run pair reg=fs,gs\nholds 2 * [reg=fs outer=null] - [reg=gs "
+	                        "outer=null] > 1\n");
+	make_run(&m, usual, 0.1);
+	m.rows[0].code_bytes = 10;
+	m.rows[2].code_bytes = 3;
+	assert_int_equal(formula_evaluate(&c->conditions[0].formula, &m.run, FORMULA_BYTES, &v,
+	                                  &err),
+	                 0);
+	assert_true(fabs(v.value.est - 17) < 1e-9);
+	assert_true(fabs(v.value.lo - v.value.hi) < 1e-9);
+	m.rows[2].pool_bytes = 1000; /* reg=fs has none: none of its bytes are a pool's */
+	assert_int_equal(formula_evaluate(&c->conditions[0].formula, &m.run, FORMULA_BYTES, &v,
+	                                  &err),
+	                 0);
+	assert_true(fabs(v.value.est + 1000) < 1e-9);
+	claim_free(c);
+}
+
 static void rows_of_different_blocks_are_not_paired(void **state)
 {
 	(void)state;
@@ -690,6 +714,7 @@ int main(void)
 	        cmocka_unit_test(a_run_that_is_not_trusted_decides_nothing),
 	        cmocka_unit_test(a_variant_that_is_not_there_makes_a_claim_untestable),
 	        cmocka_unit_test(a_variant_that_died_decides_nothing),
+	        cmocka_unit_test(bytes_are_those_of_the_pools_where_there_are_any),
 	        cmocka_unit_test(rows_of_different_blocks_are_not_paired),
 	        cmocka_unit_test(too_few_placements_decide_nothing),
 	        cmocka_unit_test(the_worst_condition_is_the_claims),

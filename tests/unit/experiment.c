@@ -15,6 +15,7 @@
 #include "engine/environment.h"
 #include "engine/experiment.h"
 #include "engine/host.h"
+#include "engine/program.h"
 
 #define MANUAL "man/entrylab-experiment.5"
 
@@ -290,13 +291,13 @@ static void unknown_and_doubled_keys_are_refused(void **state)
 	                      "/x/t.s:2: there is no header key 'fctor': did you mean factor? "
 	                      "(title source group note abi "
 	                      "factor default exclude needs repeat stack align expect evict curve "
-	                      "pattern ldt segment report)");
+	                      "pattern ldt segment report warm)");
 	assert_header_refused("#:",
 	                      "/x/t.s:2: no key behind '#:' (for documentation: '#: note TEXT')");
 	assert_header_refused("#: title U", "/x/t.s:2: title stands twice: line 1 has it too");
 	assert_header_refused("#: default abi=i386\n#: default abi=i386",
 	                      "/x/t.s:3: default stands twice: line 2 has it too");
-	assert_header_refused("#: stack", "/x/t.s:2: stack needs a value: BYTES");
+	assert_header_refused("#: stack", "/x/t.s:2: stack needs a value: [CONDITION] BYTES");
 	assert_header_refused("#: source \x1b[31m",
 	                      "/x/t.s:2: a control character (0x1b) in the header");
 	assert_refused("#: group G\n.macro body\n",
@@ -414,7 +415,7 @@ static void bad_needs_are_refused(void **state)
 	assert_header_refused("#: factor a x\n#: needs sysentr",
 	                      "/x/t.s:3: there is no capability 'sysentr': did you mean sysenter? "
 	                      "(i386 x86_64 ldt ldt16 gdt "
-	                      "int80 sysenter syscall syscall32 fsgsbase footprint)");
+	                      "int80 sysenter syscall syscall32 fsgsbase footprint ring0)");
 }
 
 static void bad_numbers_are_refused(void **state)
@@ -433,6 +434,21 @@ static void bad_numbers_are_refused(void **state)
 	assert_header_refused(
 	        "#: repeat onec",
 	        "/x/t.s:2: repeat is unroll, loop or once, not 'onec': did you mean once?");
+	assert_header_refused("#: repeat loop 0",
+	                      "/x/t.s:2: a turn of a loop has from 1 to 8192 copies of the body, not '0'");
+	assert_header_refused(
+	        "#: repeat loop 8193",
+	        "/x/t.s:2: a turn of a loop has from 1 to 8192 copies of the body, not '8193'");
+	assert_header_refused(
+	        "#: repeat loop many",
+	        "/x/t.s:2: a turn of a loop has from 1 to 8192 copies of the body, not 'many'");
+	assert_header_refused("#: repeat unroll 4",
+	                      "/x/t.s:2: repeat unroll: '4' is one word too many");
+	assert_header_refused("#: repeat loop 4 4",
+	                      "/x/t.s:2: repeat loop: '4' is one word too many");
+	assert_header_refused("#: repeat loop 1024\n#: stack 257",
+	                      "/x/t.s:3: 257 bytes from each of 1024 copies are more than the 262144 "
+	                      "that a turn of a loop may leave on the stack");
 }
 
 static void bad_expectations_are_refused(void **state)
@@ -466,6 +482,231 @@ static void bad_expectations_are_refused(void **state)
 	}
 }
 
+static void what_is_about_a_pool_needs_one(void **state)
+{
+	(void)state;
+	static const char body[] = ".macro body\nnop\n.endm\n";
+	char text[512];
+	snprintf(text, sizeof text, "#: title T\n#: repeat once\n#: evict pool flush\n%s", body);
+	assert_refused(text, "/x/t.s:3: evict pool: the file has no macro pool");
+	snprintf(text, sizeof text, "#: title T\n#: segment code16\n%s", body);
+	assert_refused(text, "/x/t.s:2: segment: the file has no macro pool");
+	snprintf(text, sizeof text,
+	         "#: title T\n#: repeat once\n#: evict pool flush\n#: segment code32\n%s.macro "
+	         "pool\nnop\n.endm\n",
+	         body);
+	struct experiment *x = parse(text);
+	assert_int_equal(x->evicts[0].target, EVICT_POOL);
+	assert_true(x->evicts[0].flush);
+	experiment_free(x);
+}
+
+static void iterations_before_a_loop_may_depend_on_levels(void **state)
+{
+	(void)state;
+	struct experiment *x = parse_header("#: factor a x y z\n#: repeat loop\n#: warm a=x 1\n"
+	                                    "#: warm 2048\n#: warm a=y,x 1000000\n",
+	                                    "a");
+	assert_int_equal(x->warm, 2048);
+	assert_int_equal(x->warm_count, 2);
+	assert_int_equal(x->warms[0].value, 1);
+	assert_int_equal(x->warms[1].value, 1000000);
+	experiment_free(x);
+	assert_header_refused("#: repeat loop\n#: warm 0",
+	                      "/x/t.s:3: warm is a number of iterations from 1 to 1000000, not '0'");
+	assert_header_refused(
+	        "#: repeat loop\n#: warm 1000001",
+	        "/x/t.s:3: warm is a number of iterations from 1 to 1000000, not '1000001'");
+	assert_header_refused(
+	        "#: repeat loop\n#: warm long",
+	        "/x/t.s:3: warm is a number of iterations from 1 to 1000000, not 'long'");
+	assert_header_refused("#: repeat loop\n#: warm 4\n#: warm 5",
+	                      "/x/t.s:4: warm stands twice without a condition");
+	assert_header_refused("#: warm 4", "/x/t.s:2: warm goes with '#: repeat loop' alone: other "
+	                                   "forms run all code once");
+}
+
+/* Of several lines the first counts whose condition holds, and then the one without. */
+static void repeating_and_the_stack_may_depend_on_levels(void **state)
+{
+	(void)state;
+	struct experiment *x = parse_header("#: factor a x y z\n#: factor n 1..9\n#: default n=1\n"
+	                                    "#: repeat loop\n#: repeat a=x unroll\n"
+	                                    "#: repeat a=x,y n=3..5 once\n#: repeat abi=i386 a=y "
+	                                    "unroll | why\n"
+	                                    "#: stack a=y 8\n#: stack 16\n#: stack a!=x n=9 4096\n",
+	                                    "a, n");
+	static const struct {
+		const char *levels[3];
+		enum experiment_repeat repeat;
+		uint32_t stack;
+	} cases[] = {
+	        {{"i386", "x", "1"}, EXPERIMENT_UNROLL, 16},
+	        {{"i386", "x", "4"}, EXPERIMENT_UNROLL, 16},
+	        {{"i386", "y", "2"}, EXPERIMENT_UNROLL, 8},
+	        {{"i386", "y", "5"}, EXPERIMENT_ONCE, 8},
+	        {{"x86_64", "y", "2"}, EXPERIMENT_LOOP, 8},
+	        {{"x86_64", "y", "9"}, EXPERIMENT_LOOP, 8},
+	        {{"x86_64", "z", "3"}, EXPERIMENT_LOOP, 16},
+	        {{"x86_64", "z", "9"}, EXPERIMENT_LOOP, 4096},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char *const *levels = (char *const *)cases[i].levels;
+		assert_int_equal(experiment_repeat_for(x, levels), cases[i].repeat);
+		assert_int_equal(experiment_stack_for(x, levels), cases[i].stack);
+	}
+	experiment_free(x);
+	/* where no line holds it is as without any */
+	x = parse_header("#: factor a x y\n#: repeat a=x once\n#: stack a=x 4\n", "a");
+	char *const y[] = {(char *)"i386", (char *)"y"};
+	assert_int_equal(experiment_repeat_for(x, y), EXPERIMENT_UNROLL);
+	assert_int_equal(experiment_stack_for(x, y), 0);
+	experiment_free(x);
+}
+
+static void a_form_of_repeating_stands_once_without_a_condition(void **state)
+{
+	(void)state;
+	assert_header_refused("#: repeat loop\n#: repeat once",
+	                      "/x/t.s:3: repeat stands twice without a condition");
+	assert_header_refused("#: stack 4\n#: factor a x\n#: stack a=x 4\n#: stack 8",
+	                      "/x/t.s:5: stack stands twice without a condition");
+	assert_header_refused("#: factor a x\n#: repeat a=x",
+	                      "/x/t.s:3: repeat is unroll, loop or once, not ''");
+	assert_header_refused("#: factor a x\n#: repeat a=y loop",
+	                      "/x/t.s:3: there is no level 'y' of a (x)");
+	assert_header_refused("#: factor a x\n#: stack a=x",
+	                      "/x/t.s:3: stack is a number of bytes from 0 to 4096, not 'a=x'");
+}
+
+/* One line that repeats once is enough. */
+static void evictions_go_with_single_shots_of_any_level(void **state)
+{
+	(void)state;
+	struct experiment *x = parse_header(
+	        "#: factor a x y\n#: repeat a=y once\n#: evict a=y code flush\n", "a");
+	assert_int_equal(x->evict_count, 1);
+	experiment_free(x);
+}
+
+static void a_pattern_names_two_factors(void **state)
+{
+	(void)state;
+	struct experiment *x = parse_header("#: factor order random blocks\n#: factor share 0 25 100\n"
+	                                    "#: pattern share order | for people\n",
+	                                    "order, share");
+	assert_int_equal(x->pattern_share, 2);
+	assert_int_equal(x->pattern_kind, 1);
+	experiment_free(x);
+	x = parse_header("#: factor share 0..100\n#: default share=50\n#: factor order short\n"
+	                 "#: pattern share order\n",
+	                 "share, order");
+	assert_int_equal(x->pattern_share, 1);
+	assert_int_equal(x->pattern_kind, 2);
+	experiment_free(x);
+	x = parse_header("", "");
+	assert_int_equal(x->pattern_share, -1);
+	assert_int_equal(x->pattern_kind, -1);
+	experiment_free(x);
+}
+
+static void descriptors_and_segments_are_asked_for_by_level(void **state)
+{
+	(void)state;
+	struct experiment *x =
+	        parse("#: title T\n#: factor n 1 2\n#: ldt n=1 data 8192\n#: ldt code 256\n"
+	              "#: segment n=1 code16\n#: segment n=2 abi=i386 code32 | why\n"
+	              ".macro pool n\n.endm\n.macro body n\n.endm\n");
+	assert_int_equal(x->ldt_count, 2);
+	assert_int_equal(x->ldts[0].value, 0);
+	assert_int_equal(x->ldts[0].count, 8192);
+	assert_int_equal(x->ldts[0].when.term_count, 1);
+	assert_int_equal(x->ldts[1].value, 1);
+	assert_int_equal(x->ldts[1].count, 256);
+	assert_int_equal(x->ldts[1].when.term_count, 0);
+	assert_int_equal(x->segment_count, 2);
+	assert_int_equal(x->segments[0].value, 16);
+	assert_int_equal(x->segments[1].value, 32);
+	char *const levels[][2] = {{(char *)"x86_64", (char *)"1"},
+	                           {(char *)"x86_64", (char *)"2"},
+	                           {(char *)"i386", (char *)"2"}};
+	assert_ptr_equal(experiment_setting_for(x, x->segments, 2, levels[0]), &x->segments[0]);
+	assert_null(experiment_setting_for(x, x->segments, 2, levels[1]));
+	assert_ptr_equal(experiment_setting_for(x, x->segments, 2, levels[2]), &x->segments[1]);
+	experiment_free(x);
+}
+
+static void a_report_is_a_number_and_a_unit(void **state)
+{
+	(void)state;
+	struct experiment *x = parse_header("#: report 100000000 seconds\n", "");
+	assert_int_equal(x->report_count, 100000000);
+	assert_true(x->report_seconds);
+	experiment_free(x);
+	x = parse_header("#: report 256 cycles | a whole pool\n", "");
+	assert_int_equal(x->report_count, 256);
+	assert_false(x->report_seconds);
+	experiment_free(x);
+	x = parse_header("", "");
+	assert_int_equal(x->report_count, 0);
+	experiment_free(x);
+}
+
+static void bad_requests_for_services_are_refused(void **state)
+{
+	static const char ldt[] = "ldt is data and a number of descriptors from 1 to 8192, or code "
+	                          "and one from 1 to 256";
+	static const char segment[] = "segment is code16 or code32";
+	static const char report[] =
+	        "report is a number from 1 to 1000000000, and cycles or seconds";
+	static const struct {
+		const char *lines, *message;
+	} bad[] = {
+	        {"#: pattern a", "pattern names two factors: that of the share, that of the kind"},
+	        {"#: pattern a k a", "pattern names two factors: that of the share, that of the kind"},
+	        {"#: pattern a b", "there is no factor 'b' (abi a k w r)"},
+	        {"#: pattern a=0 k", "pattern is the name of one factor, not 'a=0'"},
+	        {"#: pattern w k", "a share is 0 to 100 percent, and w has the level 101"},
+	        {"#: pattern k k", "a share is 0 to 100 percent, and k has the level random"},
+	        {"#: pattern r k", "a share is 0 to 100 percent, and r goes to 101"},
+	        {"#: pattern a w", "a pattern is random, short or blocks, and w has the level 101"},
+	        {"#: pattern a r", "a pattern is random, short or blocks: r is a range"},
+	        {"#: ldt data 8193", ldt},
+	        {"#: ldt data 0", ldt},
+	        {"#: ldt data -1", ldt},
+	        {"#: ldt data many", ldt},
+	        {"#: ldt data", ldt},
+	        {"#: ldt 16", ldt},
+	        {"#: ldt code 257", ldt},
+	        {"#: ldt stack 16", ldt},
+	        {"#: ldt data 16 16", ldt},
+	        {"#: ldt a=7 data 16", "there is no level '7' of a (0)"},
+	        {"#: segment code64", segment},
+	        {"#: segment code16 code32", segment},
+	        {"#: segment a=0", segment},
+	        {"#: report seconds", report},
+	        {"#: report 0 cycles", report},
+	        {"#: report 1000000001 cycles", report},
+	        {"#: report 100 ticks", report},
+	        {"#: report 100 cycles seconds", report},
+	        {"#: report a=0 100 cycles", report},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		char lines[512], message[256];
+		snprintf(lines, sizeof lines,
+		         "#: factor a 0\n#: factor k random\n#: factor w 101\n#: factor r 0..101\n"
+		         "#: default r=0\n%s",
+		         bad[i].lines);
+		snprintf(message, sizeof message, "/x/t.s:7: %s", bad[i].message);
+		assert_header_refused(lines, message);
+	}
+	assert_header_refused("#: report 1 cycles\n#: report 1 cycles",
+	                      "/x/t.s:3: report stands twice: line 2 has it too");
+	assert_header_refused("#: factor a 0\n#: factor k short\n#: pattern a k\n#: pattern a k",
+	                      "/x/t.s:5: pattern stands twice: line 4 has it too");
+}
+
 static void bad_evictions_are_refused(void **state)
 {
 	(void)state;
@@ -475,8 +716,8 @@ static void bad_evictions_are_refused(void **state)
 		const char *line, *message;
 	} bad[] = {
 	        {"all flush", "evict all goes by walk alone: there is no address to flush"},
-	        {"code", "evict is [CONDITION] code|buffer|all flush|walk [SIZE]"},
-	        {"cod flush", "evict is [CONDITION] code|buffer|all flush|walk [SIZE]"},
+	        {"code", "evict is [CONDITION] code|pool|buffer|all flush|walk [SIZE]"},
+	        {"cod flush", "evict is [CONDITION] code|pool|buffer|all flush|walk [SIZE]"},
 	        {"code burn", "evict code is done by flush or walk, not by 'burn'"},
 	        {"code flush 64K", "evict code flush takes no size"},
 	        {"code walk",
@@ -489,6 +730,7 @@ static void bad_evictions_are_refused(void **state)
 	         "evict all walk needs a size: a multiple of 64 bytes up to 1024M, such as 64K"},
 	        {"all walk K",
 	         "evict all walk needs a size: a multiple of 64 bytes up to 1024M, such as 64K"},
+	        {"pool walk 64K", "evict pool goes by flush alone: a walk pushes out all code"},
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		char line[128], message[256];
@@ -505,6 +747,19 @@ static void a_curve_is_against_a_factor_of_numbers(void **state)
 	                                    "#: factor n 1..8192\n#: default n=1\n",
 	                                    "reg, n");
 	assert_int_equal(x->curve, 2);
+	assert_int_equal(x->curve_bytes, 0);
+	assert_int_equal(x->curve_scale, -1);
+	experiment_free(x);
+	x = parse_header("#: curve n 8 stride | for people\n#: factor stride 1 64\n"
+	                 "#: factor n 1..8192\n#: default n=1\n",
+	                 "stride, n");
+	assert_int_equal(x->curve, 2);
+	assert_int_equal(x->curve_bytes, 8);
+	assert_int_equal(x->curve_scale, 1);
+	experiment_free(x);
+	x = parse_header("#: factor n 1 2\n#: curve n 1048576\n", "n");
+	assert_int_equal(x->curve_bytes, 1048576);
+	assert_int_equal(x->curve_scale, -1);
 	experiment_free(x);
 	x = parse_header("#: factor n 0 1 32 8192\n#: curve n\n", "n");
 	assert_int_equal(x->curve, 1);
@@ -519,7 +774,7 @@ static void curves_against_anything_else_are_refused(void **state)
 	static const struct {
 		const char *lines, *message;
 	} bad[] = {
-	        {"#: factor a 1 2\n#: curve", "3: curve needs a value: FACTOR"},
+	        {"#: factor a 1 2\n#: curve", "3: curve needs a value: FACTOR [BYTES [FACTOR]]"},
 	        {"#: factor a 1 2\n#: curve a a", "3: curve is the name of one factor, not 'a a'"},
 	        {"#: factor a 1 2\n#: curve a=1", "3: curve is the name of one factor, not 'a=1'"},
 	        {"#: factor a 1 2\n#: curve b", "3: there is no factor 'b' (abi a)"},
@@ -529,6 +784,19 @@ static void curves_against_anything_else_are_refused(void **state)
 	         "3: curve needs numbers to draw against, and a has the level two"},
 	        {"#: factor a 1 2\n#: curve a\n#: curve a",
 	         "4: curve stands twice: line 3 has it too"},
+	        {"#: factor a 1 2\n#: curve a 0",
+	         "3: curve is a factor, how many bytes one of its number takes (1 to 1048576), and a "
+	         "factor that they are multiplied by, not 'a 0'"},
+	        {"#: factor a 1 2\n#: curve a 1048577",
+	         "3: curve is a factor, how many bytes one of its number takes (1 to 1048576), and a "
+	         "factor that they are multiplied by, not 'a 1048577'"},
+	        {"#: factor a 1 2\n#: curve a 8 a a",
+	         "3: curve is a factor, how many bytes one of its number takes (1 to 1048576), and a "
+	         "factor that they are multiplied by, not 'a 8 a a'"},
+	        {"#: factor a 1 2\n#: curve a 8 a", "3: curve: a cannot be multiplied by itself"},
+	        {"#: factor a 1 2\n#: curve a 8 b", "3: there is no factor 'b' (abi a)"},
+	        {"#: factor a 1 2\n#: curve a 8 abi",
+	         "3: curve needs numbers to multiply by, and abi has the level x86_64"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -920,7 +1188,7 @@ static void files_that_are_none_are_refused(void **state)
 	write_file("empty", "");
 	struct error err;
 	struct experiment *x;
-	char expected[256];
+	char expected[512];
 	snprintf(expected, sizeof expected, "%s:1: the file is empty", in_directory("empty"));
 	assert_int_equal(experiment_read(in_directory("empty"), &x, &err), ERROR_INPUT);
 	assert_string_equal(err.text, expected);
@@ -958,7 +1226,7 @@ static void the_first_directory_wins_and_broken_files_are_told(void **state)
 	(void)state;
 	struct error err;
 	struct experiment_list list;
-	char paths[128], message[256];
+	char paths[128], message[512];
 	assert_int_equal(mkdir(in_directory("entrylab"), 0700), 0);
 	assert_int_equal(mkdir(in_directory("entrylab/experiments"), 0700), 0);
 	snprintf(paths, sizeof paths, "%s:/no/such/place", directory);
@@ -1046,6 +1314,26 @@ static void the_manual_lists_the_header_keys_of_the_table(void **state)
 	free(section);
 }
 
+static void the_manual_says_which_keys_may_stand_again(void **state)
+{
+	(void)state;
+	char *section = manual_section("HEADER KEYS"), sentence[512] = "The keys ";
+	size_t again = 0, seen = 0;
+	for (size_t i = 0; i < experiment_key_count; i++)
+		again += experiment_keys[i].repeats;
+	for (size_t i = 0; i < experiment_key_count; i++) {
+		if (!experiment_keys[i].repeats)
+			continue;
+		seen++;
+		strcat(sentence, experiment_keys[i].name);
+		strcat(sentence, seen == again ? "" : seen == again - 1 ? " and " : ", ");
+	}
+	strcat(sentence, " may stand any number of times, the others once.");
+	const char *at = section;
+	assert_entry(&at, sentence);
+	free(section);
+}
+
 static void the_manual_lists_the_fields_of_the_environment(void **state)
 {
 	(void)state;
@@ -1074,6 +1362,80 @@ static void the_manual_lists_the_capabilities(void **state)
 	free(section);
 }
 
+/* One line of the manual's source as it is shown. */
+static void show_line(char *line)
+{
+	char *to = line;
+	for (const char *c = line; *c; c++) {
+		if (c[0] == '\\' && (c[1] == 'e' || c[1] == '&')) {
+			if (c[1] == 'e')
+				*to++ = '\\';
+			c++;
+		} else {
+			*to++ = *c;
+		}
+	}
+	*to = '\0';
+}
+
+/* Every level of every factor, in both ABIs, is assembled: nothing is measured. */
+static void assert_builds(const char *text)
+{
+	struct error err;
+	struct experiment *x;
+	struct experiment_selection selection;
+	struct experiment_variants v;
+	char words[16][80];
+	const char *all[16];
+	if (experiment_parse("t", "/x/t.s", text, strlen(text), &x, &err))
+		fail_msg("%s\n%s", err.text, text);
+	for (size_t f = 0; f < x->factor_count; f++) {
+		snprintf(words[f], sizeof words[f], "%s=all", x->factors[f].name);
+		all[f] = words[f];
+	}
+	if (experiment_select(x, all, x->factor_count, &selection, &err) ||
+	    experiment_expand(x, &selection, &v, &err))
+		fail_msg("%s\n%s", err.text, text);
+	assert_true(v.count > 1);
+	for (size_t i = 0; i < v.count; i++) {
+		struct program p;
+		struct program_item item = {x, v.items[i].levels};
+		if (program_build(v.items[i].abi, &item, 1, NULL, &p, &err))
+			fail_msg("%s\n%s", err.text, text);
+		program_free(&p);
+	}
+	experiment_variants_free(&v);
+	experiment_selection_free(x, &selection);
+	experiment_free(x);
+}
+
+static void the_manuals_examples_can_be_built(void **state)
+{
+	(void)state;
+	FILE *f = fopen(MANUAL, "re");
+	char line[512], text[4096] = "";
+	bool within = false;
+	size_t built = 0;
+	assert_non_null(f);
+	while (fgets(line, sizeof line, f)) {
+		if (!strncmp(line, ".Bd -literal", 12)) {
+			within = true;
+			text[0] = '\0';
+		} else if (within && !strncmp(line, ".Ed", 3)) {
+			within = false;
+			if (!strncmp(text, "#: title", 8)) {
+				assert_builds(text);
+				built++;
+			}
+		} else if (within && strlen(text) + strlen(line) < sizeof text) {
+			show_line(line);
+			strcat(text, line);
+		}
+	}
+	fclose(f);
+	assert_int_equal(built, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1094,7 +1456,16 @@ int main(void)
 	        cmocka_unit_test(bad_needs_are_refused),
 	        cmocka_unit_test(bad_numbers_are_refused),
 	        cmocka_unit_test(bad_expectations_are_refused),
+	        cmocka_unit_test(repeating_and_the_stack_may_depend_on_levels),
+	        cmocka_unit_test(a_form_of_repeating_stands_once_without_a_condition),
+	        cmocka_unit_test(evictions_go_with_single_shots_of_any_level),
+	        cmocka_unit_test(a_pattern_names_two_factors),
+	        cmocka_unit_test(descriptors_and_segments_are_asked_for_by_level),
+	        cmocka_unit_test(a_report_is_a_number_and_a_unit),
+	        cmocka_unit_test(bad_requests_for_services_are_refused),
 	        cmocka_unit_test(bad_evictions_are_refused),
+	        cmocka_unit_test(what_is_about_a_pool_needs_one),
+	        cmocka_unit_test(iterations_before_a_loop_may_depend_on_levels),
 	        cmocka_unit_test(a_curve_is_against_a_factor_of_numbers),
 	        cmocka_unit_test(curves_against_anything_else_are_refused),
 	        cmocka_unit_test(macros_must_fit_the_factors),
@@ -1113,8 +1484,10 @@ int main(void)
 	};
 	const struct CMUnitTest manual[] = {
 	        cmocka_unit_test(the_manual_lists_the_header_keys_of_the_table),
+	        cmocka_unit_test(the_manual_says_which_keys_may_stand_again),
 	        cmocka_unit_test(the_manual_lists_the_fields_of_the_environment),
 	        cmocka_unit_test(the_manual_lists_the_capabilities),
+	        cmocka_unit_test(the_manuals_examples_can_be_built),
 	};
 	int failed = cmocka_run_group_tests(manual, NULL, NULL);
 	return failed + cmocka_run_group_tests(tests, make_directory, remove_directory);

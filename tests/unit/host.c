@@ -237,6 +237,17 @@ static void json_carries_probes_and_text_that_is_not_utf8(void **state)
 	        json_string_value(json_object_get(json_object_get(caps, "i386"), "ldt")),
 	        "not built");
 	assert_int_equal(json_object_size(json_object_get(caps, "i386")), HOST_CAPABILITIES);
+	assert_true(json_is_null(json_object_get(all, "vsyscall")));
+	json_decref(all);
+	free(text);
+	probes.abi[EXPERIMENT_I386][HOST_SYSCALL32] =
+	        (struct host_probe){.present = true, .why = "cd 80 c3: int $0x80"};
+	text = host_json(&h, &probes);
+	all = json_loads(text, 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(all, "vsyscall")),
+	                    "cd 80 c3: int $0x80");
+	caps = json_object_get(all, "capabilities");
+	assert_true(json_is_true(json_object_get(json_object_get(caps, "i386"), "syscall32")));
 	json_decref(all);
 	free(text);
 }
@@ -360,6 +371,11 @@ static void probe_lines_become_answers(void **state)
 	assert_string_equal(out[HOST_SYSENTER].why, "not on this CPU in long mode (#UD)");
 	assert_false(out[HOST_FOOTPRINT].present);
 	assert_string_equal(out[HOST_FOOTPRINT].why, "the worker's probe said nothing about it");
+	/* what was found may stand behind a yes */
+	assert_int_equal(host_probe_parse("syscall32 yes: 51 52 55: syscall\ngdt yes: \n", out), 1);
+	assert_true(out[HOST_SYSCALL32].present);
+	assert_string_equal(out[HOST_SYSCALL32].why, "51 52 55: syscall");
+	assert_false(out[HOST_GDT].present);
 }
 
 static void garbage_from_a_probe_is_no_answer(void **state)

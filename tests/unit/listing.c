@@ -68,6 +68,63 @@ static void entries_into_the_kernel_are_seen(void **state)
 	assert_false(listing_enters_kernel(EXPERIMENT_I386, NULL, 0));
 }
 
+/* In 64-bit code string instructions and overrides do not mind what %es holds, and some of these
+ * bytes are other instructions or none. */
+static void uses_of_es_are_seen(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *code;
+		size_t size;
+		bool in32, in64;
+	} cases[] = {
+	        {"push %es", "\x06", 1, true, false},
+	        {"pop %es", "\x07", 1, true, false},
+	        {"mov %es, %eax", "\x8c\xc0", 2, true, true},
+	        {"mov %eax, %es", "\x8e\xc0", 2, true, true},
+	        {"mov %es, (%eax)", "\x8c\x00", 2, true, true},
+	        {"mov (%eax), %es", "\x8e\x00", 2, true, true},
+	        {"les (%eax), %eax", "\xc4\x00", 2, true, false},
+	        {"movsb", "\xa4", 1, true, false},
+	        {"movsl", "\xa5", 1, true, false},
+	        {"rep movsl", "\xf3\xa5", 2, true, false},
+	        {"rep movsq", "\xf3\x48\xa5", 3, true, false},
+	        {"stosb", "\xaa", 1, true, false},
+	        {"stosl", "\xab", 1, true, false},
+	        {"rep stosl", "\xf3\xab", 2, true, false},
+	        {"scasb", "\xae", 1, true, false},
+	        {"repne scasb", "\xf2\xae", 2, true, false},
+	        {"cmpsb", "\xa6", 1, true, false},
+	        {"insb", "\x6c", 1, true, false},
+	        {"mov %es:(%eax), %eax", "\x26\x8b\x00", 3, true, false},
+	        {"addl $1, %es:(%eax)", "\x26\x83\x00\x01", 4, true, false},
+	        {"mov %es:0, %eax", "\x26\xa1\0\0\0\0", 6, true, false},
+	        {"lodsb %es:(%esi)", "\x26\xac", 2, true, false},
+	        {"xlat %es:(%ebx)", "\x26\xd7", 2, true, false},
+	        {"jmp *%es:(%eax)", "\x26\xff\x20", 3, true, false},
+	        {"behind others", "\x90\x90\x8e\xc0\x90", 5, true, true},
+	        {"behind what is no instruction", "\xff\xff\x8e\xc0", 4, true, true},
+	        {"lds (%eax), %eax", "\xc5\x00", 2, false, false},
+	        {"lfs (%eax), %eax", "\x0f\xb4\x00", 3, false, false},
+	        {"lodsb", "\xac", 1, false, false},
+	        {"push %ds", "\x1e", 1, false, false},
+	        {"mov %ds, %eax", "\x8c\xd8", 2, false, false},
+	        {"mov %eax, %fs", "\x8e\xe0", 2, false, false},
+	        {"mov %ds:(%eax), %eax", "\x3e\x8b\x00", 3, false, false},
+	        {"mov %fs:(%eax), %eax", "\x64\x8b\x00", 3, false, false},
+	        {"mov (%edi), %eax", "\x8b\x07", 2, false, false},
+	        {"mov $0xc08e, %eax", "\xb8\x8e\xc0\0\0", 5, false, false},
+	        {"nop", "\x90", 1, false, false},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const uint8_t *code = (const uint8_t *)cases[i].code;
+		if (listing_touches_es(EXPERIMENT_I386, code, cases[i].size) != cases[i].in32 ||
+		    listing_touches_es(EXPERIMENT_X86_64, code, cases[i].size) != cases[i].in64)
+			fail_msg("%s", cases[i].name);
+	}
+	assert_false(listing_touches_es(EXPERIMENT_I386, NULL, 0));
+}
+
 /* ---- listings ---- */
 
 struct made {
@@ -256,6 +313,7 @@ int main(void)
 	        cmocka_unit_test(an_instruction_is_told_in_att_syntax),
 	        cmocka_unit_test(where_there_is_no_instruction_there_is_no_text),
 	        cmocka_unit_test(entries_into_the_kernel_are_seen),
+	        cmocka_unit_test(uses_of_es_are_seen),
 	        cmocka_unit_test(a_listing_has_every_part_of_every_variant),
 	        cmocka_unit_test(references_are_resolved_to_example_addresses),
 	        cmocka_unit_test(what_is_no_instruction_is_told_as_bytes),

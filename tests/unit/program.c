@@ -230,6 +230,90 @@ static void environment_and_capabilities_are_symbols(void **state)
 	drop(&m);
 }
 
+static void copies_in_a_turn_are_handed_on(void **state)
+{
+	(void)state;
+	struct made m;
+	MAKE(&m, EXPERIMENT_X86_64,
+	     "#: title T\n#: factor k a b c\n#: repeat k=a loop 7\n#: repeat k=b loop\n#: repeat loop "
+	     "1024\n#: stack 256\n.macro body k\nnop # \\k\n.ifc \\k,a\n.endif\n.ifc "
+	     "\\k,b\n.endif\n.ifc \\k,c\n.endif\n.endm\n",
+	     "a", "b", "c");
+	const uint32_t copies[] = {7, 1, 1024};
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(m.p.variants[i].repeat, PROTOCOL_LOOP);
+		assert_int_equal(m.p.variants[i].copies, copies[i]);
+	}
+	drop(&m);
+	MAKE(&m, EXPERIMENT_X86_64, HEAD ".macro body\nnop\n.endm\n", "");
+	assert_int_equal(m.p.variants[0].copies, 1);
+	drop(&m);
+}
+
+static void the_data_selector_can_be_an_immediate(void **state)
+{
+	(void)state;
+	char wanted[32];
+	unsigned ss;
+	struct made m;
+	__asm__("mov %%ss, %0" : "=r"(ss));
+	snprintf(wanted, sizeof wanted, "66 b8 %02x %02x", ss & 0xff, ss >> 8 & 0xff);
+	for (enum experiment_abi abi = 0; abi < EXPERIMENT_ABIS; abi++) {
+		MAKE(&m, abi, HEAD ".macro body\nmov $user_ds, %ax\n.endm\n", "");
+		assert_body(&m.p, 0, wanted);
+		drop(&m);
+	}
+}
+
+/* Room between the parts of a pool is not counted; zeros among code are. */
+static void room_in_a_pool_is_not_counted(void **state)
+{
+	(void)state;
+	struct made m;
+	MAKE(&m, EXPERIMENT_X86_64,
+	     HEAD ".macro pool\n.zero 4\n.byte 1\n.zero 63\n.byte 2\n.zero 64\n.byte 3\n.zero "
+	          "100\n.endm\n.macro body\nnop\n.endm\n",
+	     "");
+	assert_int_equal(m.p.sections[pool_of(&m.p, 0)].memory, 4 + 1 + 63 + 1 + 64 + 1 + 100);
+	assert_int_equal(program_pool_bytes(&m.p, 0), 1 + 63 + 1 + 1);
+	drop(&m);
+	MAKE(&m, EXPERIMENT_X86_64, HEAD ".macro body\nnop\n.endm\n", "");
+	assert_int_equal(program_pool_bytes(&m.p, 0), 0);
+	drop(&m);
+	/* what a relocation will fill is code; trailing zeros of an instruction are */
+	MAKE(&m, EXPERIMENT_X86_64,
+	     HEAD ".macro pool\njmp elsewhere\n.endm\n.text\nelsewhere: nop\n.macro "
+	          "body\nnop\n.endm\n",
+	     "");
+	assert_int_equal(program_pool_bytes(&m.p, 0), 5);
+	drop(&m);
+	MAKE(&m, EXPERIMENT_X86_64, HEAD ".macro pool\n.endm\n.macro body\nnop\n.endm\n", "");
+	assert_int_equal(program_pool_bytes(&m.p, 0), 0);
+	drop(&m);
+}
+
+static void what_is_about_pools_and_loops_is_handed_on(void **state)
+{
+	(void)state;
+	static const char text[] =
+	        "#: title T\n#: factor k a b c\n#: repeat k=a,b loop\n#: repeat once\n"
+	        "#: warm k=a 300\n#: warm 7\n#: evict k=c pool flush\n.macro pool k\nnop\n.endm\n"
+	        ".macro body k\nnop # \\k\n.ifc \\k,a\n.endif\n.ifc \\k,b\n.endif\n.ifc "
+	        "\\k,c\n.endif\n.endm\n";
+	struct made m;
+	MAKE(&m, EXPERIMENT_X86_64, text, "a", "b", "c");
+	const struct protocol_variant *v = m.p.variants;
+	assert_int_equal(v[0].warm, 300);
+	assert_int_equal(v[1].warm, 7);
+	assert_int_equal(v[0].evict, PROTOCOL_EVICT_NONE);
+	assert_int_equal(v[2].evict, PROTOCOL_EVICT_FLUSH);
+	assert_int_equal(v[2].target, PROTOCOL_TARGET_POOL);
+	drop(&m);
+	MAKE(&m, EXPERIMENT_X86_64, HEAD ".macro body\nnop\n.endm\n", "");
+	assert_int_equal(m.p.variants[0].warm, 0); /* the worker's own number */
+	drop(&m);
+}
+
 static void forms_of_repeating_and_eviction_are_handed_on(void **state)
 {
 	(void)state;
@@ -277,20 +361,24 @@ static void a_reference_out_of_a_body_is_kept_for_every_copy(void **state)
 	drop(&m);
 }
 
-static void every_variant_calls_its_own_pool(void **state)
+static void every_macro_of_a_variant_means_its_own_pool(void **state)
 {
 	(void)state;
 	struct made m;
 	MAKE(&m, EXPERIMENT_X86_64,
 	     HEAD "#: factor n 1..9\n#: default n=1\n.macro pool n\n.byte \\n\n.endm\n.macro body "
-	          "n\ncall pool\n.endm\n",
+	          "n\ncall pool\n.endm\n.macro setup n\nmov $pool, %eax\n.endm\n.macro teardown "
+	          "n\npush $pool\n.endm\n",
 	     "1", "2", "3");
 	for (size_t i = 0; i < 3; i++) {
 		char hex[4];
 		snprintf(hex, sizeof hex, "%02zx", i + 1);
 		assert_bytes(&m.p, pool_of(&m.p, i), hex);
-		assert_int_equal((int32_t)only_fixup(&m.p, m.p.variants[i].body)->section,
-		                 pool_of(&m.p, i));
+		const struct protocol_variant *v = &m.p.variants[i];
+		const int32_t users[] = {v->setup, v->body, v->teardown};
+		for (int k = 0; k < 3; k++)
+			assert_int_equal((int32_t)only_fixup(&m.p, users[k])->section,
+			                 pool_of(&m.p, i));
 	}
 	drop(&m);
 }
@@ -812,9 +900,13 @@ int main(void)
 	        cmocka_unit_test(a_body_without_code_has_no_bytes),
 	        cmocka_unit_test(one_file_serves_both_abis),
 	        cmocka_unit_test(environment_and_capabilities_are_symbols),
+	        cmocka_unit_test(copies_in_a_turn_are_handed_on),
+	        cmocka_unit_test(the_data_selector_can_be_an_immediate),
+	        cmocka_unit_test(room_in_a_pool_is_not_counted),
+	        cmocka_unit_test(what_is_about_pools_and_loops_is_handed_on),
 	        cmocka_unit_test(forms_of_repeating_and_eviction_are_handed_on),
 	        cmocka_unit_test(a_reference_out_of_a_body_is_kept_for_every_copy),
-	        cmocka_unit_test(every_variant_calls_its_own_pool),
+	        cmocka_unit_test(every_macro_of_a_variant_means_its_own_pool),
 	        cmocka_unit_test(a_jump_within_a_body_needs_no_reference),
 	        cmocka_unit_test(an_address_of_a_label_in_a_body_is_a_reference_to_that_body),
 	        cmocka_unit_test(rip_relative_operands_reach_shared_data),

@@ -143,7 +143,8 @@ static void a_table_that_needs_more_says_what(void **state)
 	assert_int_equal(p->unit, FORMULA_UNITS);
 	published_free(p);
 	assert_refused("#: value ns ns\n#: needs ring0 a gate\n#: run pair\n", rows,
-	               "/x/t.tsv:4: needs stands in place of run and here, not beside them");
+	               "/x/t.tsv:4: needs stands in place of run, here, each and also, not "
+	               "beside them");
 }
 
 static void columns_that_are_not_there_are_refused(void **state)
@@ -189,8 +190,7 @@ static void what_stands_beside_a_row_must_be_a_variant(void **state)
 	        {"| [reg={reg]", "here: '{reg]': the brace is never closed"},
 	        {"| [reg={cpu}]", "there is no level 'P4' of reg (fs gs)"},
 	        {"| [reg=fs] / [reg=gs]",
-	         "here: '[reg=fs] / [reg=gs]' is a ratio; a figure in ns stands "
-	         "beside a published one"},
+	         "here: '[reg=fs] / [reg=gs]' is a ratio, and no figure in ns"},
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		char header[512], message[512];
@@ -226,6 +226,103 @@ static void rows_have_a_field_for_each_column(void **state)
 	published_free(p);
 }
 
+static void further_figures_have_a_line_for_each_row_and_level(void **state)
+{
+	(void)state;
+	struct published *p =
+	        parse("#: value ns ns\n#: run pair reg=fs,gs inner=ldt,data\n"
+	              "#: here | [reg=fs inner=ldt]\n#: each inner\n"
+	              "#: also bytes bytes | [reg={reg} inner={inner}]\n"
+	              "#: also twice cycles reg=gs | 2 * [reg={reg} inner={inner}]\n"
+	              "#: also twice cycles selector=data | [reg=fs inner=ldt]\n",
+	              rows);
+	assert_string_equal(p->each, "inner");
+	assert_int_equal(p->also_count, 2);
+	assert_string_equal(p->also[0].name, "bytes");
+	assert_int_equal(p->also[0].unit, FORMULA_BYTES);
+	assert_int_equal(p->also[1].unit, FORMULA_CYCLES);
+	assert_false(p->named[0]);
+	assert_true(p->named[1]);
+	assert_false(p->named[2]);
+	assert_int_equal(p->line_count, 6); /* levels as the run has them, rows within */
+	assert_string_equal(p->lines[0].level, "ldt");
+	assert_int_equal(p->lines[1].row, 1);
+	assert_string_equal(p->lines[3].level, "data");
+	assert_string_equal(p->lines[0].figures[0].text, "[reg=fs inner=ldt]");
+	assert_string_equal(p->lines[4].figures[0].text, "[reg=gs inner=data]");
+	/* the first line that fits a row counts; one that none fits has no figure */
+	assert_string_equal(p->lines[1].figures[1].text, "2 * [reg=gs inner=ldt]");
+	assert_string_equal(p->lines[3].figures[1].text, "[reg=fs inner=ldt]");
+	assert_null(p->lines[2].figures[1].text);
+	published_free(p);
+}
+
+static void further_figures_need_no_levels(void **state)
+{
+	(void)state;
+	struct published *p = parse("#: value ns ns\n#: run pair reg=fs,gs\n#: here | [reg=fs]\n"
+	                            "#: also cycles cycles | [reg={reg}]\n",
+	                            rows);
+	assert_null(p->each);
+	assert_int_equal(p->line_count, 3);
+	assert_null(p->lines[0].level);
+	assert_string_equal(p->lines[1].figures[0].text, "[reg=gs]");
+	published_free(p);
+	/* without the experiment nobody knows its levels */
+	p = parse("#: value ns ns\n#: run elsewhere a=b\n#: here | [a=b]\n#: each a\n"
+	          "#: also cycles cycles | [a={a}]\n",
+	          rows);
+	assert_int_equal(p->line_count, 0);
+	assert_int_equal(p->also_count, 1);
+	published_free(p);
+}
+
+static void bad_further_figures_are_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *lines, *message;
+	} bad[] = {
+	        {"#: each inner\n",
+	         "6: each goes with also: '#: also NAME cycles|ns|seconds|bytes "
+	         "[COLUMN=VALUE,...]... | FORMULA'"},
+	        {"#: each innr\n#: also a ns | [reg=fs]\n", "6: each: pair has no factor 'innr'"},
+	        {"#: each reg\n#: also a ns | [reg=fs]\n",
+	         "6: each: the table has a column reg too: {reg} could be either"},
+	        {"#: also a | [reg=fs]\n", "6: also: NAME cycles|ns|seconds|bytes "
+	                                   "[COLUMN=VALUE,...]... | FORMULA"},
+	        {"#: also a ns [reg=fs]\n", "6: also: NAME cycles|ns|seconds|bytes "
+	                                    "[COLUMN=VALUE,...]... | FORMULA"},
+	        {"#: also a miles | [reg=fs]\n",
+	         "6: also: 'miles' is no unit: cycles, ns, seconds or bytes"},
+	        {"#: also a-b ns | [reg=fs]\n",
+	         "6: also: 'a-b' is no name of a column: letters, digits and underscores"},
+	        {"#: also a ns | [reg=fs]\n#: also a cycles | [reg=fs]\n",
+	         "7: also: a is counted in ns in a line before"},
+	        {"#: also a ns reg=es | [reg=fs]\n", "6: also: no row of the table is reg=es"},
+	        {"#: also a ns reg | [reg=fs]\n", "6: also: 'reg' is not COLUMN=VALUE"},
+	        {"#: also a ns | [reg={inner}]\n",
+	         "6: the table has no column 'inner' (cpu reg selector ns)"},
+	        {"#: also a ns | [reg={reg]\n", "6: also: '{reg]': the brace is never closed"},
+	        {"#: also a ns | [reg=fs] / [reg=gs]\n",
+	         "6: also: '[reg=fs] / [reg=gs]' is a ratio, and no figure in ns"},
+	        {"#: also a ns | [reg=fs inner=ldt]\n",
+	         "6: no variant of the run is [reg=fs inner=ldt]: the run has reg=fs,gs "
+	         "inner=data"},
+	};
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		char header[512], message[512];
+		snprintf(header, sizeof header,
+		         "#: value ns ns\n#: run pair reg=fs,gs\n#: here | [reg=fs]\n%s",
+		         bad[i].lines);
+		snprintf(message, sizeof message, "/x/t.tsv:%s", bad[i].message);
+		assert_refused(header, rows, message);
+	}
+	assert_refused("#: value ns\n#: needs ring0 a gate\n#: also a ns | [reg=fs]\n", rows,
+	               "/x/t.tsv:4: needs stands in place of run, here, each and also, not "
+	               "beside them");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -236,6 +333,9 @@ int main(void)
 	        cmocka_unit_test(columns_that_are_not_there_are_refused),
 	        cmocka_unit_test(what_stands_beside_a_row_must_be_a_variant),
 	        cmocka_unit_test(rows_have_a_field_for_each_column),
+	        cmocka_unit_test(further_figures_have_a_line_for_each_row_and_level),
+	        cmocka_unit_test(further_figures_need_no_levels),
+	        cmocka_unit_test(bad_further_figures_are_refused),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

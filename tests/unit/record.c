@@ -143,6 +143,13 @@ static struct result_run *make_run(size_t rows)
 	run->curve = run->factor_count > 1 ? (long)dice(run->factor_count) : 0;
 	if (!run->curve)
 		run->curve = -1; /* abi is no number */
+	run->curve_bytes = dice(2) ? (uint32_t)dice(1000000) : 0;
+	run->curve_scale =
+	        run->curve_bytes && run->factor_count ? (long)dice(run->factor_count) : 0;
+	if (!run->curve_scale)
+		run->curve_scale = -1;
+	run->report_count = dice(2) ? 1 + (uint32_t)dice(1000000) : 0;
+	run->report_seconds = run->report_count && dice(2);
 	run->row_count = rows;
 	run->rows = calloc(rows + 1, sizeof *run->rows);
 	for (size_t i = 0; i < rows; i++)
@@ -276,6 +283,10 @@ static void same_run(const struct result_run *a, const struct result_run *b)
 		assert_int_equal(a->factors[i].varies, b->factors[i].varies);
 	}
 	assert_int_equal(a->curve, b->curve);
+	assert_int_equal(a->curve_bytes, b->curve_bytes);
+	assert_int_equal(a->curve_scale, b->curve_scale);
+	assert_int_equal(a->report_count, b->report_count);
+	assert_int_equal(a->report_seconds, b->report_seconds);
 	assert_int_equal(a->row_count, b->row_count);
 	for (size_t i = 0; i < a->row_count; i++)
 		same_row(&a->rows[i], &b->rows[i], a->factor_count);
@@ -626,6 +637,32 @@ static void a_comparison_names_both_rows_and_the_verdict(void **state)
 	result_run_free(run);
 }
 
+static void what_a_run_reports_besides_follows_from_its_rows(void **state)
+{
+	(void)state;
+	struct result_run *run = make_run(1);
+	run->report_count = 100000000;
+	run->report_seconds = true;
+	run->rows[0].ns = (struct stats_interval){250, 248, 252};
+	char *text = record_write(run);
+	assert_non_null(text);
+	assert_non_null(strstr(text, "\"report\":{\"count\":100000000,\"unit\":\"seconds\"}"));
+	json_t *row = find_kind(text, "result", 0), *report = json_object_get(row, "report");
+	assert_true(fabs(json_number_value(json_object_get(report, "est")) - 25) < 1e-9);
+	assert_true(fabs(json_number_value(json_object_get(report, "lo")) - 24.8) < 1e-9);
+	assert_true(fabs(json_number_value(json_object_get(report, "hi")) - 25.2) < 1e-9);
+	json_decref(row);
+	free(text);
+	run->report_count = 0;
+	text = record_write(run);
+	assert_non_null(strstr(text, "\"report\":null"));
+	row = find_kind(text, "result", 0);
+	assert_null(json_object_get(row, "report"));
+	json_decref(row);
+	free(text);
+	result_run_free(run);
+}
+
 static void a_curve_has_a_line_for_each_series_and_for_each_knee(void **state)
 {
 	(void)state;
@@ -677,6 +714,10 @@ static void a_curve_has_a_line_for_each_series_and_for_each_knee(void **state)
 	json_decref(gs);
 	json_decref(knee);
 
+	/* nothing was told of bytes */
+	assert_null(strstr(text, "curve_bytes"));
+	assert_null(strstr(text, "from_bytes"));
+
 	struct result_run *back = read_back(text);
 	assert_int_equal(back->curve, 2);
 	char *again = record_write(back);
@@ -684,6 +725,58 @@ static void a_curve_has_a_line_for_each_series_and_for_each_knee(void **state)
 	free(again);
 	result_run_free(back);
 	free(text);
+	result_run_free(run);
+}
+
+static void a_knee_is_told_in_bytes_where_the_run_knows_them(void **state)
+{
+	(void)state;
+	struct result_run *run = calloc(1, sizeof *run);
+	static const char *const names[] = {"abi", "stride", "n"};
+	run->factor_count = 3;
+	run->factors = calloc(3, sizeof *run->factors);
+	for (size_t i = 0; i < 3; i++)
+		run->factors[i] = (struct result_factor){strdup(names[i]), i > 0};
+	run->curve = 2;
+	run->curve_bytes = 8;
+	run->curve_scale = 1;
+	run->trusted = true;
+	run->alpha = 0.001;
+	run->confidence = 0.99;
+	run->row_count = 16;
+	run->rows = calloc(16, sizeof *run->rows);
+	for (size_t i = 0; i < 16; i++) {
+		struct result_row *row = &run->rows[i];
+		double cost = i % 8 > 3 ? 41.5 : 33;
+		char n[8];
+		snprintf(n, sizeof n, "%d", 1 << i % 8);
+		row->levels = calloc(3, sizeof *row->levels);
+		row->levels[0] = strdup("i386");
+		row->levels[1] = strdup(i < 8 ? "1" : "64");
+		row->levels[2] = strdup(n);
+		row->state = RESULT_MEASURED;
+		row->base = -1;
+		row->placement_count = 20;
+		row->placements = calloc(20, sizeof *row->placements);
+		for (size_t b = 0; b < 20; b++)
+			row->placements[b] = cost + 0.01 * (double)(b * (i + 3) % 7);
+	}
+	for (int scaled = 0; scaled < 2; scaled++) {
+		run->curve_scale = scaled ? 1 : -1;
+		char *text = record_write(run);
+		json_t *knee = find_kind(text, "knee", 1);
+		json_int_t of_one = scaled ? 8 * 64 : 8;
+		assert_int_equal(json_integer_value(json_object_get(knee, "from_bytes")),
+		                 8 * of_one);
+		assert_int_equal(json_integer_value(json_object_get(knee, "to_bytes")),
+		                 16 * of_one);
+		json_decref(knee);
+		struct result_run *back = read_back(text);
+		assert_int_equal(back->curve_bytes, 8);
+		assert_int_equal(back->curve_scale, run->curve_scale);
+		result_run_free(back);
+		free(text);
+	}
 	result_run_free(run);
 }
 
@@ -816,6 +909,15 @@ static void a_field_of_the_wrong_kind_is_refused_by_name(void **state)
 	refuse_changed(text, "\"curve\":null", "\"curve\":\"n\"",
 	               "\"curve\" names no factor of the run");
 	refuse_changed(text, "\"curve\":null", "\"curve\":2", "\"curve\" must be a string");
+	refuse_changed(text, "\"curve\":null", "\"curve\":null,\"curve_bytes\":-1",
+	               "\"curve_bytes\" must be a whole number from 0 to 4294967295");
+	refuse_changed(text, "\"curve\":null", "\"curve\":null,\"curve_scale\":\"n\"",
+	               "\"curve_scale\" names no factor of the run");
+	refuse_changed(text, "\"report\":null", "\"report\":1024", "\"report\" must be an object");
+	refuse_changed(text, "\"report\":null", "\"report\":{\"count\":0,\"unit\":\"cycles\"}",
+	               "\"count\" must be a whole number from 1");
+	refuse_changed(text, "\"report\":null", "\"report\":{\"count\":8,\"unit\":\"bytes\"}",
+	               "\"unit\" must be one of cycles, seconds");
 	free(text);
 	result_run_free(run);
 }
@@ -873,7 +975,9 @@ int main(void)
 	        cmocka_unit_test(a_host_that_is_not_json_is_kept_as_text),
 	        cmocka_unit_test(the_hosts_fields_stand_in_the_host_line_itself),
 	        cmocka_unit_test(a_comparison_names_both_rows_and_the_verdict),
+	        cmocka_unit_test(what_a_run_reports_besides_follows_from_its_rows),
 	        cmocka_unit_test(a_curve_has_a_line_for_each_series_and_for_each_knee),
+	        cmocka_unit_test(a_knee_is_told_in_bytes_where_the_run_knows_them),
 	        cmocka_unit_test(progress_is_one_event_line_that_reading_passes_over),
 	        cmocka_unit_test(facts_of_a_newer_version_are_passed_over),
 	        cmocka_unit_test(text_that_is_no_record_is_refused_with_the_line),

@@ -325,6 +325,27 @@ static void a_usual_table_fits_100_columns(void **state)
 	result_run_free(run);
 }
 
+static void where_variants_have_pools_their_bytes_are_shown(void **state)
+{
+	struct result_run *run = usual_run();
+	struct capture c;
+	char *text;
+
+	(void)state;
+	capture_begin(&c);
+	run->rows[0].pool_bytes = 1792;
+	run->rows[1].pool_bytes = 952;
+	render_run(run, RENDER_TEXT, &wide, c.out);
+	text = capture_end(&c);
+	assert_non_null(strstr(text, "\n  reg outer  bytes  cycles  ±99% "));
+	assert_non_null(strstr(text, "\n* gs  tls     1792   61.12 ±0.10 "));
+	assert_non_null(strstr(text, "\n  fs  tls      952   61.12 ±0.10 "));
+	assert_non_null(strstr(text, "\n  fs  null       0  197.9  ±0.2 ")); /* it has none */
+	assert_non_null(strstr(text, "\nbytes: of the pool · "));
+	free(text);
+	result_run_free(run);
+}
+
 static void at_80_columns_ns_and_ticks_go_and_it_is_said(void **state)
 {
 	struct result_run *run = usual_run();
@@ -591,10 +612,44 @@ static void csv_has_every_fact_and_leaves_missing_ones_empty(void **state)
 	run->factors[2].name = strdup("base");
 	render_run(run, RENDER_CSV, &wide, c.out);
 	expect(&c,
-		"run,experiment,abi,reg,factor_base,inner,use,state,reason,unit,cycles,cycles_lo,cycles_hi,ns,ns_lo,ns_hi,ticks,ticks_lo,ticks_hi,base,diff,diff_lo,diff_hi,p,p_holm,mdd,verdict,kept,interrupted,fenced,footprint,footprint_why,blocks,workers,unroll,modes,code_bytes,sha256,crash_signal,crash_at,crash_instruction,trusted,cut_short\r\n"
-		"14,segreg,i386,gs,tls,gdt,inner,measured,,iteration,61.12,61.02,61.22,16.51891892,16.49189189,16.54594595,42.88311351,42.81295135,42.95327568,reg=gs base=tls,,,,,,,base,3178,4,18,on,,40,2,64,,17,ab12,,,,yes,no\r\n"
-		"14,segreg,i386,fs,tls,gdt,inner,died,\"said \"\"no\"\", twice\",iteration,,,,,,,,,,,,,,,,,none,,,,,,,,,,17,ab12,SIGILL,+0x3,ud2,yes,no\r\n");
+		"run,experiment,abi,reg,factor_base,inner,use,state,reason,unit,cycles,cycles_lo,cycles_hi,ns,ns_lo,ns_hi,ticks,ticks_lo,ticks_hi,base,diff,diff_lo,diff_hi,p,p_holm,mdd,verdict,kept,interrupted,fenced,footprint,footprint_why,blocks,workers,unroll,modes,code_bytes,pool_bytes,sha256,crash_signal,crash_at,crash_instruction,trusted,cut_short\r\n"
+		"14,segreg,i386,gs,tls,gdt,inner,measured,,iteration,61.12,61.02,61.22,16.51891892,16.49189189,16.54594595,42.88311351,42.81295135,42.95327568,reg=gs base=tls,,,,,,,base,3178,4,18,on,,40,2,64,,17,0,ab12,,,,yes,no\r\n"
+		"14,segreg,i386,fs,tls,gdt,inner,died,\"said \"\"no\"\", twice\",iteration,,,,,,,,,,,,,,,,,none,,,,,,,,,,17,0,ab12,SIGILL,+0x3,ud2,yes,no\r\n");
 	run->row_count = 4;
+	result_run_free(run);
+}
+
+static void what_a_run_reports_besides_is_a_column(void **state)
+{
+	struct result_run *run = ladder_run();
+	struct capture c;
+	char *text;
+
+	(void)state;
+	capture_begin(&c);
+	run->report_count = 1024;
+	render_run(run, RENDER_TEXT, &wide, c.out);
+	text = capture_end(&c);
+	assert_non_null(strstr(text, "cycles         ±99%       ns    ticks  cycles/1024  kept"));
+	assert_non_null(strstr(text, "   1     1.000 ±0.006          0.270    0.702         1024  3178"));
+	assert_non_null(strstr(text, "270.27   701.6        1024000  3178"));
+	free(text);
+	run->report_count = 100000000;
+	run->report_seconds = true;
+	capture_begin(&c);
+	render_run(run, RENDER_TEXT, &wide, c.out);
+	text = capture_end(&c);
+	assert_non_null(strstr(text, "ticks  s/100,000,000  kept"));
+	assert_non_null(strstr(text, "701.6           27.027  3178"));
+	free(text);
+	fail_row(&run->rows[1], RESULT_DIED, "gone");
+	capture_begin(&c);
+	render_run(run, RENDER_CSV, &wide, c.out);
+	text = capture_end(&c);
+	assert_non_null(strstr(text, ",cut_short,report,report_lo,report_hi,report_count,report_unit\r\n"));
+	assert_non_null(strstr(text, ",yes,no,0.02702702703,0.02686486486,0.02718918919,100000000,seconds\r\n"));
+	assert_non_null(strstr(text, ",yes,no,,,,100000000,seconds\r\n"));
+	free(text);
 	result_run_free(run);
 }
 
@@ -1221,6 +1276,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(a_usual_table_fits_100_columns),
+	        cmocka_unit_test(where_variants_have_pools_their_bytes_are_shown),
 	        cmocka_unit_test(at_80_columns_ns_and_ticks_go_and_it_is_said),
 	        cmocka_unit_test(ascii_at_100_columns_has_no_other_byte),
 	        cmocka_unit_test(ascii_at_80_columns_lines_up),
@@ -1230,6 +1286,7 @@ int main(void)
 	        cmocka_unit_test(numbers_as_levels_and_unlike_sides_line_up),
 	        cmocka_unit_test(a_run_of_one_variant_names_its_levels_once),
 	        cmocka_unit_test(csv_has_every_fact_and_leaves_missing_ones_empty),
+	        cmocka_unit_test(what_a_run_reports_besides_is_a_column),
 	        cmocka_unit_test(jsonl_is_the_record),
 	        cmocka_unit_test(the_summary_tells_each_factor_alone),
 	        cmocka_unit_test(the_summary_tells_an_effect_that_depends_on_the_rest),

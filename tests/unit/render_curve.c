@@ -373,6 +373,79 @@ static void without_utf8_no_other_byte_is_in_it(void **state)
 	result_run_free(run);
 }
 
+/* ---- how many bytes one takes ---- */
+
+/* A run whose factor reg is a number that bytes are multiplied by; its curves rise by 10 cycles
+ * where a cache of so many bytes, ways and sets is full that puts the things at this distance. */
+struct cache {
+	unsigned bytes_of_one; /* the cache's own unit: a line, or one thing */
+	unsigned ways, sets;
+};
+
+static unsigned fit_of(const struct cache *cache, unsigned scale)
+{
+	unsigned units = 8 * scale / cache->bytes_of_one; /* from one thing to the next */
+	unsigned in_one = units ? 1 : cache->bytes_of_one / (8 * scale);
+	unsigned sets = units > 1 ? cache->sets / units : cache->sets;
+
+	return (sets ? sets : 1) * cache->ways * in_one;
+}
+
+static void assert_capacity(const struct cache *cache, unsigned most_scale, const char *wanted)
+{
+	static const unsigned numbers[] = {1,  2,  3,   4,   6,   8,   12,  16,  24,   32,  48,
+	                                   64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536};
+	enum { NUMBERS = sizeof numbers / sizeof *numbers, SCALES = 11 };
+	static char names[SCALES][16];
+	struct row rows[NUMBERS * SCALES];
+	size_t n = 0;
+
+	for (unsigned k = 0; 1u << k <= most_scale; k++) {
+		snprintf(names[k], sizeof names[k], "%u", 1u << k);
+		for (size_t i = 0; i < NUMBERS; i++)
+			rows[n++] = (struct row){names[k], numbers[i],
+			                         numbers[i] > fit_of(cache, 1u << k) ? 43 : 33};
+	}
+	struct result_run *run = run_new(rows, n);
+
+	run->curve_bytes = 8;
+	run->curve_scale = 1;
+	assert_has(run, &utf8, wanted);
+	result_run_free(run);
+}
+
+static void a_cache_of_lines_is_named_by_its_bytes(void **state)
+{
+	(void)state;
+	/* 8 ways of 32 lines: 16 KiB, and a set for each line up to 2 KiB apart */
+	assert_capacity(&(struct cache){64, 8, 32}, 128,
+	                "\nwhat is full at the first knee holds 16 to 24 KiB at reg=2, 4, 8, 16,\n"
+	                "  32, 64 and 128; of those at reg=128 it holds 16 to 23, so it has at\n"
+	                "  most that many ways\n");
+}
+
+static void a_cache_of_things_is_named_by_their_number(void **state)
+{
+	(void)state;
+	assert_capacity(&(struct cache){8, 32, 1}, 128,
+	                "\nwhat is full at the first knee holds 32 to 47, however many bytes they\n"
+	                "  take (reg=1, 2, 4, 8, 16, 32, 64 and 128): any of its places will do\n"
+	                "  for any of them\n");
+}
+
+static void ways_are_what_is_left_when_distances_grow(void **state)
+{
+	(void)state;
+	assert_capacity(
+	        &(struct cache){8, 1, 32}, 256,
+	        "\nwhat is full at the first knee holds 256 to 384 bytes at reg=1, 2, 4, 8,\n"
+	        "  16 and 32, and 1 at reg=32, 64, 128 and 256: so many ways it has\n");
+	assert_capacity(
+	        &(struct cache){8, 4, 8}, 256,
+	        "\nwhat is full at the first knee holds 256 to 384 bytes at reg=1, 2, 4 and\n"
+	        "  8, and 4 to 5 at reg=8, 16, 32, 64, 128 and 256: so many ways it has\n");
+}
+
 static void csv_has_the_knee_in_the_first_row_behind_it(void **state)
 {
 	struct result_run *run = run_new(step, STEP);
@@ -451,6 +524,9 @@ int main(void)
 	        cmocka_unit_test(more_series_than_marks_have_several_charts),
 	        cmocka_unit_test(a_chart_is_as_wide_as_the_page_and_at_most_100),
 	        cmocka_unit_test(without_utf8_no_other_byte_is_in_it),
+	        cmocka_unit_test(a_cache_of_lines_is_named_by_its_bytes),
+	        cmocka_unit_test(a_cache_of_things_is_named_by_their_number),
+	        cmocka_unit_test(ways_are_what_is_left_when_distances_grow),
 	        cmocka_unit_test(csv_has_the_knee_in_the_first_row_behind_it),
 	        cmocka_unit_test(a_run_that_is_no_curve_has_no_chart),
 	        cmocka_unit_test(large_numbers_and_0_have_labels),

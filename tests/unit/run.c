@@ -747,6 +747,30 @@ static void single_shots_are_one_iteration_against_none(void **state)
 	lab_close(&l);
 }
 
+/* They take milliseconds each: a block must not take seconds, or there are too few. */
+static void shots_that_empty_all_caches_are_fewer_in_a_block(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *walk;
+		uint32_t rounds;
+	} cases[] = {{"64K", RUN_ROUNDS_ONCE}, {"64M", RUN_ROUNDS_SWEPT}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct lab l;
+		char text[256];
+		snprintf(text, sizeof text,
+		         FAMILY("#: abi x86_64\n#: repeat once\n#: evict k=2 all walk %s\n"),
+		         cases[i].walk);
+		lab_open(&l, text, "k=1,2", NULL);
+		script(&l, "size 1000\ncost 4 400\ncost 5 500");
+		l.spec.precision_cycles = 2;
+		lab_run_well(&l);
+		assert_int_equal(l.result->rounds, cases[i].rounds);
+		assert_near(row(&l, 1)->cycles.est, 500, 4);
+		lab_close(&l);
+	}
+}
+
 static void each_row_is_repeated_in_its_own_way(void **state)
 {
 	(void)state;
@@ -945,8 +969,8 @@ static void code_that_uses_es_never_meets_the_footprint(void **state)
 		         "k\n.if \\k == 2\n%s\n.endif\n.endm\n",
 		         bodies[i]);
 		lab_open(&l, text, "k=1,2", NULL);
-		/* it would die of it */
-		script(&l, "die quiet 5 11 2 0\nspoil 5");
+		/* no worker is asked to try it */
+		script(&l, "fail quiet 5\nspoil 5");
 		lab_run_well(&l);
 		assert_int_equal(row(&l, 0)->footprint, RESULT_FOOTPRINT_ON);
 		assert_int_equal(row(&l, 1)->state, RESULT_MEASURED);
@@ -965,7 +989,7 @@ static void code_that_uses_es_never_meets_the_footprint(void **state)
 		         "k\nnop\n.endm\n.macro %s k\nmov %%es, %%eax\n.endm\n",
 		         macros[i]);
 		lab_open(&l, text, "k=1", NULL);
-		script(&l, "die quiet 4 11 2 0\nspoil 4\nspoil 5\ncost 5 0");
+		script(&l, "fail quiet 4\nspoil 4\nspoil 5\ncost 5 0");
 		lab_run_well(&l);
 		assert_int_equal(row(&l, 0)->state, RESULT_MEASURED);
 		assert_int_equal(row(&l, 0)->footprint, RESULT_FOOTPRINT_OFF);
@@ -1483,6 +1507,7 @@ int main(void)
 	        TEST(what_a_baseline_costs_is_taken_off),
 	        TEST(what_an_empty_loop_costs_is_taken_off),
 	        TEST(single_shots_are_one_iteration_against_none),
+	        TEST(shots_that_empty_all_caches_are_fewer_in_a_block),
 	        TEST(each_row_is_repeated_in_its_own_way),
 	        TEST(both_abis_in_one_run_are_paired_by_block),
 	        TEST(more_rows_than_one_request_takes_are_all_measured),

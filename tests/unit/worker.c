@@ -1,179 +1,12 @@
 /* The conversation with real workers: what they answer, and their last words when a variant kills
  * them. No figure is looked at. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <errno.h>
-#include <limits.h>
-#include <poll.h>
+#include "bench.h"
+
+#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "engine/worker.h"
-
-enum { HUNG_AFTER_MS = 150, PATIENCE_MS = 10000 };
-
-static struct host_probes probes;
-static struct worker *running; /* so that a test that fails does not leave its worker to the next */
-static int cpu;
-
-static bool has(enum experiment_abi abi, enum host_capability c)
-{
-	return probes.abi[abi][c].present;
-}
-
-/* ---- a worker and its program ---- */
-
-struct bench {
-	enum experiment_abi abi;
-	struct experiment *x;
-	char *levels[2];
-	struct program p;
-	struct worker *w;
-	struct protocol_config config;
-	struct protocol_head head;
-	const void *body;
-	struct error err;
-};
-
-static void bench_open(struct bench *b, enum experiment_abi abi, const char *text)
-{
-	memset(b, 0, sizeof *b);
-	b->abi = abi;
-	if (experiment_parse("t", "/x/t.s", text, strlen(text), &b->x, &b->err))
-		fail_msg("%s", b->err.text);
-	b->levels[0] = (char *)experiment_abi_name[abi];
-	struct program_item item = {b->x, b->levels};
-	if (program_build(abi, &item, 1, &probes, &b->p, &b->err))
-		fail_msg("%s", b->err.text);
-	b->config = (struct protocol_config){.version = PROTOCOL_VERSION,
-	                                     .cpu = cpu,
-	                                     .seed = 42,
-	                                     .granule = 26,
-	                                     .deadline_ms = HUNG_AFTER_MS};
-	for (int c = 0; c < HOST_CAPABILITIES; c++)
-		b->config.capabilities |= (uint32_t)has(abi, (enum host_capability)c) << c;
-}
-
-/* Waits for the next message; -1 when the worker has ended. */
-static int hear(struct bench *b)
-{
-	for (;;) {
-		int got = worker_receive(b->w, &b->head, &b->body);
-		if (got)
-			return got;
-		struct pollfd p = {.fd = worker_fd(b->w), .events = worker_events(b->w)};
-		if (poll(&p, 1, PATIENCE_MS) == 0)
-			fail_msg("a worker is silent");
-	}
-}
-
-static void bench_start(struct bench *b)
-{
-	if (worker_start(b->abi, &b->config, &b->p, &b->w, &b->err))
-		fail_msg("%s", b->err.text);
-	running = b->w;
-}
-
-static void bench_ready(struct bench *b)
-{
-	bench_start(b);
-	assert_int_equal(hear(b), 1);
-	if (b->head.type == PROTOCOL_FAILED)
-		fail_msg("%.*s", (int)b->head.size, (const char *)b->body);
-	assert_int_equal(b->head.type, PROTOCOL_READY);
-	assert_int_equal(b->head.size, 0);
-}
-
-static void bench_close(struct bench *b)
-{
-	worker_free(b->w);
-	running = NULL;
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-	assert_int_equal(errno, ECHILD);
-	program_free(&b->p);
-	experiment_free(b->x);
-}
-
-static void ask(struct bench *b, uint32_t type, const void *body, size_t size)
-{
-	if (worker_send(b->w, type, body, size, NULL, 0, &b->err))
-		fail_msg("%s", b->err.text);
-}
-
-static void ask_check(struct bench *b)
-{
-	uint32_t variant = 0;
-	ask(b, PROTOCOL_CHECK, &variant, sizeof variant);
-}
-
-static struct protocol_checked check(struct bench *b)
-{
-	struct protocol_checked c;
-	ask_check(b);
-	if (hear(b) < 0) {
-		struct worker_end end = worker_end(b->w);
-		fail_msg("a worker died: status %d, signal %u, part %u, offset 0x%x, at 0x%llx",
-		         end.status, end.last.signal, end.last.part, end.last.offset,
-		         (unsigned long long)end.last.pc);
-	}
-	assert_int_equal(b->head.type, PROTOCOL_CHECKED);
-	assert_int_equal(b->head.size, sizeof c);
-	memcpy(&c, b->body, sizeof c);
-	assert_int_equal(c.variant, 0);
-	return c;
-}
-
-#define ONE(code) "#: title T\n#: abi i386 x86_64\n.macro body\n" code "\n.endm\n"
-#define WITH(header, macros, code)                                                                 \
-	"#: title T\n#: abi i386 x86_64\n" header macros ".macro body\n" code "\n.endm\n"
-
-/* Once for every ABI that this machine has. */
-static void for_abis(void (*test)(enum experiment_abi))
-{
-	bool some = false;
-	for (enum experiment_abi abi = 0; abi < EXPERIMENT_ABIS; abi++) {
-		if (!has(abi, abi == EXPERIMENT_I386 ? HOST_I386 : HOST_X86_64)) {
-			print_message(
-			        "no %s: %s\n", experiment_abi_name[abi],
-			        probes.abi[abi][abi == EXPERIMENT_I386 ? HOST_I386 : HOST_X86_64]
-			                .why);
-			continue;
-		}
-		some = true;
-		test(abi);
-	}
-	if (!some)
-		skip();
-}
-#define FOR_ABIS(name)                                                                             \
-	static void name##_in(enum experiment_abi abi);                                            \
-	static void name(void **state)                                                             \
-	{                                                                                          \
-		(void)state;                                                                       \
-		for_abis(name##_in);                                                               \
-	}                                                                                          \
-	static void name##_in(enum experiment_abi abi)
-
-/* What a check finds in a field of the environment after three iterations. */
-static struct protocol_checked check_of(enum experiment_abi abi, const char *text)
-{
-	struct bench b;
-	bench_open(&b, abi, text);
-	bench_ready(&b);
-	struct protocol_checked c = check(&b);
-	bench_close(&b);
-	return c;
-}
 
 /* ---- answers ---- */
 
@@ -583,6 +416,10 @@ FOR_ABIS(a_variant_that_exits_is_known_by_its_status)
 	                        "$252, %eax\nmov $9, %ebx\nint $0x80\n.endif"));
 	assert_int_equal(end.status, 9);
 	assert_int_equal(end.last.signal, 0);
+	/* as a process does that was told to end: it was not */
+	end = end_of(abi, ONE(".if abi64\nmov $231, %eax\nmov $42, %edi\nsyscall\n.else\nmov "
+	                      "$252, %eax\nmov $42, %ebx\nint $0x80\n.endif"));
+	assert_int_equal(end.status, 42);
 }
 
 FOR_ABIS(a_variant_that_kills_its_process_is_known_by_the_signal)
@@ -605,20 +442,13 @@ FOR_ABIS(a_variant_that_closes_the_socket_is_to_blame)
 	assert_int_equal(end.last.signal, 0);
 }
 
-FOR_ABIS(a_variant_that_closes_the_socket_and_stays_is_ended)
+/* The keeper has the socket too, so nothing is noticed before the time is over. */
+FOR_ABIS(a_variant_that_closes_the_socket_and_stays_is_found_in_time)
 {
-	struct bench b;
-	bench_open(&b, abi,
-	           ONE(".if abi64\nmov $3, %eax\nmov $3, %edi\nsyscall\n.else\nmov $6, %eax\nmov "
-	               "$3, %ebx\nint $0x80\n.endif\n1: jmp 1b"));
-	b.config.deadline_ms = 60000;
-	bench_ready(&b);
-	ask_check(&b);
-	assert_int_equal(hear(&b), -1);
-	struct worker_end end = worker_end(b.w);
-	assert_true(end.closed);
-	assert_int_equal(end.last.doing, PROTOCOL_CHECKING);
-	bench_close(&b);
+	struct worker_end end =
+	        end_of(abi, ONE(".if abi64\nmov $3, %eax\nmov $3, %edi\nsyscall\n.else\nmov $6, "
+	                        "%eax\nmov $3, %ebx\nint $0x80\n.endif\n1: jmp 1b"));
+	assert_int_equal(end.last.signal, SIGALRM);
 }
 
 FOR_ABIS(a_variant_that_writes_into_the_socket_is_no_message)
@@ -637,18 +467,7 @@ FOR_ABIS(a_variant_that_writes_into_the_socket_is_no_message)
 	bench_close(&b);
 }
 
-/* One that only waits to be buried by init has ended. */
-static bool exists(pid_t pid)
-{
-	char path[64], letter = 'Z';
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	FILE *f = fopen(path, "re");
-	if (!f)
-		return false;
-	assert_int_equal(fscanf(f, "%*d (%*[^)]) %c", &letter), 1);
-	fclose(f);
-	return letter != 'Z' && letter != 'X';
-}
+#define SETSID ".if abi64\nmov $112, %eax\nsyscall\n.else\nmov $66, %eax\nint $0x80\n.endif"
 
 /* Forks; the child runs some code and stays for ever, the parent keeps its number. */
 #define FORK(child)                                                                                \
@@ -670,17 +489,33 @@ static void expect_no_children(enum experiment_abi abi, const char *text)
 	pid_t child = (pid_t)c.env.result;
 	assert_true(child > 1 && exists(child));
 	bench_close(&b);
-	for (int i = 0; i < 2000 && exists(child); i++)
-		poll(NULL, 0, 1);
-	assert_false(exists(child));
+	assert_goes(child);
 }
 
 FOR_ABIS(children_of_a_variant_end_with_the_worker)
 {
 	expect_no_children(abi, FORK(""));
 	/* setsid: the worker's group is not theirs */
-	expect_no_children(abi, FORK(".if abi64\nmov $112, %eax\nsyscall\n.else\nmov $66, "
-	                             "%eax\nint $0x80\n.endif"));
+	expect_no_children(abi, FORK(SETSID));
+}
+
+/* The child makes a session of its own, forks again and ends; what it leaves behind has no parent
+ * any more. Its number goes through the pipe. */
+FOR_ABIS(children_without_a_parent_end_with_the_worker)
+{
+	static const char text[] = WITH(
+	        "#: repeat once\n",
+	        ".macro sys nr32, nr64, a, b, c\n.if abi64\nmov \\a, %rdi\nmov \\b, %rsi\nmov \\c, "
+	        "%rdx\nmov $\\nr64, %eax\nsyscall\n.else\nmov \\a, %ebx\nmov \\b, %ecx\nmov \\c, "
+	        "%edx\nmov $\\nr32, %eax\nint $0x80\n.endif\n.endm\n",
+	        "sys 2, 57, $0, $0, $0\ntest %eax, %eax\njnz 3f\n" SETSID "\n"
+	        "sys 2, 57, $0, $0, $0\ntest %eax, %eax\njz 2f\nmov env_buffer(env), xcx\n"
+	        "mov %eax, (xcx)\nsys 4, 1, env_pipe_write(env), env_buffer(env), $4\n"
+	        "sys 252, 231, $0, $0, $0\n"
+	        "2: jmp 2b\n"
+	        "3: sys 3, 0, env_pipe_read(env), env_buffer(env), $4\nmov env_buffer(env), xcx\n"
+	        "mov (xcx), %eax\nmov %eax, env_result(env)");
+	expect_no_children(abi, text);
 }
 
 FOR_ABIS(a_worker_can_be_ended_in_the_middle)
@@ -733,6 +568,371 @@ static void a_long_block_is_no_hang_and_a_hang_in_one_is_found(void **state)
 	bench_close(&b);
 }
 
+/* ---- the keeper and the processes that answer ---- */
+
+/* The first child of a process, or 0: the kernel may have been built without that list. */
+static pid_t child_of(pid_t pid)
+{
+	char path[64];
+	pid_t child = 0;
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%d", &child) != 1)
+		child = 0;
+	fclose(f);
+	return child;
+}
+
+struct family {
+	pid_t keeper, child;
+};
+
+static struct family family_of(pid_t parent)
+{
+	struct family f = {.keeper = child_of(parent)};
+	f.child = f.keeper ? child_of(f.keeper) : 0;
+	return f;
+}
+
+/* Opens a worker; false where its processes cannot be told. */
+static bool open_family(struct bench *b, enum experiment_abi abi, struct family *f)
+{
+	bench_open(b, abi, ONE("nop"));
+	bench_ready(b);
+	*f = family_of(getpid());
+	if (f->child)
+		return true;
+	assert_int_equal(f->keeper, 0);
+	print_message("no /proc/PID/task/TID/children: not tried\n");
+	bench_close(b);
+	return false;
+}
+
+FOR_ABIS(a_keeper_that_is_killed_takes_its_child_with_it)
+{
+	struct bench b;
+	struct family f;
+	if (!open_family(&b, abi, &f))
+		return;
+	assert_int_equal(kill(f.keeper, SIGKILL), 0);
+	assert_int_equal(hear(&b), -1);
+	assert_int_equal(worker_end(b.w).status, -SIGKILL);
+	assert_goes(f.child);
+	bench_close(&b);
+}
+
+FOR_ABIS(a_child_that_is_killed_takes_its_keeper_with_it)
+{
+	static const int signals[] = {SIGKILL, SIGTERM, SIGSEGV};
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+		struct bench b;
+		struct family f;
+		if (!open_family(&b, abi, &f))
+			return;
+		assert_int_equal(kill(f.child, signals[i]), 0);
+		if (signals[i] == SIGTERM) /* is blocked, as all are that no code raises */
+			assert_int_equal(kill(f.child, SIGKILL), 0);
+		assert_int_equal(hear(&b), -1);
+		struct worker_end end = worker_end(b.w);
+		/* SIGSEGV is caught, told and followed by an exit */
+		if (signals[i] == SIGSEGV)
+			assert_int_equal(end.status, 111);
+		else
+			assert_int_equal(end.status, -SIGKILL);
+		assert_int_equal(end.last.doing, PROTOCOL_IDLE);
+		assert_goes(f.child);
+		assert_goes(f.keeper);
+		bench_close(&b);
+	}
+}
+
+/* The engine dies by a signal that it cannot catch. */
+FOR_ABIS(a_worker_ends_with_its_engine)
+{
+	int fds[2];
+	struct family f = {0};
+	assert_int_equal(pipe(fds), 0);
+	pid_t engine = fork();
+	assert_true(engine >= 0);
+	if (!engine) {
+		struct bench b;
+		uint32_t variant = 0;
+		bench_open(&b, abi, ONE("1: jmp 1b"));
+		b.config.deadline_ms = 60000;
+		bench_ready(&b);
+		f = family_of(getpid());
+		/* busy, so that it does not look at the socket */
+		ask(&b, PROTOCOL_CHECK, &variant, sizeof variant);
+		assert_int_equal(worker_receive(b.w, &b.head, &b.body), 0);
+		if (write(fds[1], &f, sizeof f) == sizeof f)
+			raise(SIGKILL);
+		_exit(1);
+	}
+	assert_int_equal(read(fds[0], &f, sizeof f), sizeof f);
+	int status;
+	assert_int_equal(waitpid(engine, &status, 0), engine);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	close(fds[0]);
+	close(fds[1]);
+	if (!f.child) {
+		print_message("no /proc/PID/task/TID/children: not tried\n");
+		return;
+	}
+	assert_goes(f.keeper);
+	assert_goes(f.child);
+}
+
+FOR_ABIS(another_process_answers_after_end)
+{
+	struct bench b;
+	bench_open(&b, abi,
+	           ONE(".if abi64\nmov $39, %eax\nsyscall\n.else\nmov $20, %eax\nint "
+	               "$0x80\n.endif\nmov %eax, env_result(env)"));
+	bench_ready(&b);
+	struct protocol_checked first = check(&b), same = check(&b);
+	assert_int_equal(first.env.result, same.env.result);
+	bench_again(&b);
+	struct protocol_checked second = check(&b);
+	assert_true(second.env.result != first.env.result);
+	/* of one parent, which stays */
+	assert_int_equal(first.env.ppid, second.env.ppid);
+	assert_true(first.env.ppid != second.env.result);
+	bench_close(&b);
+}
+
+FOR_ABIS(nothing_is_ready_before_begin)
+{
+	struct bench b;
+	bench_open(&b, abi, ONE("nop"));
+	if (worker_start(b.abi, &b.config, &b.p, &b.w, &b.err))
+		fail_msg("%s", b.err.text);
+	running = b.w;
+	/* all that was queued is sent, and nothing comes back */
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(worker_receive(b.w, &b.head, &b.body), 0);
+		poll(NULL, 0, 2);
+	}
+	ask(&b, PROTOCOL_BEGIN, &b.begin, sizeof b.begin);
+	bench_hear_ready(&b);
+	bench_close(&b);
+}
+
+/* result: what stood in the buffer's first and last word, in save0 and in the file's own data; a
+ * change of each is left behind. */
+FOR_ABIS(memory_is_fresh_in_another_process)
+{
+	struct bench b;
+	bench_open(
+	        &b, abi,
+	        WITH("#: repeat once\n", ".data\nfoo: .long 0\n.text\n",
+	             "mov env_buffer(env), xcx\nmov (xcx), %eax\nor 256 * 1024 - 4(xcx), %eax\nor "
+	             "env_save0(env), %eax\n"
+	             ".if abi64\nor foo(%rip), %eax\nincl foo(%rip)\n.else\nor foo, %eax\nincl "
+	             "foo\n.endif\n"
+	             "mov %eax, env_result(env)\nmovl $1, (xcx)\nmovl $2, 256 * 1024 - 4(xcx)\n"
+	             "movl $4, env_save0(env)"));
+	bench_ready(&b);
+	assert_int_equal(check_bare(&b, 0).env.result, 0);
+	/* in the same process all but the file's data, which each placement has anew, is what it
+	 * was */
+	assert_int_equal(check_bare(&b, 0).env.result, 7);
+	for (int i = 0; i < 3; i++) {
+		bench_again(&b);
+		assert_int_equal(check_bare(&b, 0).env.result, 0);
+		/* its kin have been told the same seed and found the same addresses */
+		assert_int_equal(check_bare(&b, 0).env.result, 7);
+	}
+	bench_close(&b);
+}
+
+FOR_ABIS(many_processes_leave_nothing_behind)
+{
+	struct bench b;
+	struct family f;
+	bool known = open_family(&b, abi, &f);
+	if (!known)
+		return;
+	/* a worker may have 64 descriptors: a pipe a process would be too many */
+	for (int i = 0; i < 100; i++) {
+		bench_again(&b);
+		assert_int_equal(check(&b).faults, 0);
+	}
+	assert_false(exists(f.child));
+	char path[64], list[256] = "";
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)f.keeper, (int)f.keeper);
+	FILE *file = fopen(path, "re");
+	assert_non_null(file);
+	assert_non_null(fgets(list, sizeof list, file));
+	fclose(file);
+	/* one, and no zombie beside it */
+	char *end;
+	f.child = (pid_t)strtol(list, &end, 10);
+	assert_string_equal(end, " ");
+	bench_close(&b);
+	assert_goes(f.child);
+	assert_goes(f.keeper);
+}
+
+/* Dies where %es holds the footprint, and nowhere else. */
+FOR_ABIS(a_check_that_dies_of_the_footprint_says_so)
+{
+	struct bench b;
+	if (!has(abi, HOST_FOOTPRINT))
+		return;
+	bench_open(&b, abi, ONE("mov %es, %eax\ncmp $1, %ax\njne 1f\nud2\n1:"));
+	bench_ready(&b);
+	ask_check(&b);
+	assert_int_equal(hear(&b), -1);
+	struct worker_end end = worker_end(b.w);
+	assert_int_equal(end.last.doing, PROTOCOL_QUIET);
+	assert_int_equal(end.last.signal, SIGILL);
+	assert_int_equal(end.last.part, PROTOCOL_PART_BODY);
+	bench_close(&b);
+	bench_open(&b, abi, ONE("mov %es, %eax\ncmp $1, %ax\njne 1f\nud2\n1:"));
+	bench_ready(&b);
+	struct protocol_checked c = check_bare(&b, 0);
+	assert_int_equal(c.faults, 0);
+	assert_int_equal(c.footprint, 0);
+	bench_close(&b);
+}
+
+/* ---- a conversation out of order, byte for byte ---- */
+
+struct raw {
+	int fd;
+	pid_t pid;
+};
+
+static void raw_open(struct raw *r, enum experiment_abi abi)
+{
+	int pair[2], page = memfd_create("status", 0);
+	char *path = worker_path(abi);
+	assert_non_null(path);
+	assert_true(page >= 0);
+	assert_int_equal(ftruncate(page, sizeof(struct protocol_status)), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	r->pid = fork();
+	assert_true(r->pid >= 0);
+	if (!r->pid) {
+		int fd = fcntl(pair[1], F_DUPFD, 16), status = fcntl(page, F_DUPFD, 16);
+		dup2(fd, PROTOCOL_FD);
+		dup2(status, PROTOCOL_STATUS_FD);
+		close(fd);
+		close(status);
+		execl(path, "entrylab-worker", (char *)NULL);
+		_exit(99);
+	}
+	close(pair[1]);
+	close(page);
+	free(path);
+	r->fd = pair[0];
+}
+
+static void raw_send(const struct raw *r, uint32_t type, const void *body, size_t size)
+{
+	struct protocol_head head = {.type = type, .size = (uint32_t)size};
+	assert_int_equal(send(r->fd, &head, sizeof head, MSG_NOSIGNAL), sizeof head);
+	if (size)
+		assert_int_equal(send(r->fd, body, size, MSG_NOSIGNAL), size);
+}
+
+static uint32_t raw_hear(const struct raw *r, char *text, size_t size)
+{
+	struct protocol_head head;
+	assert_int_equal(recv(r->fd, &head, sizeof head, MSG_WAITALL), sizeof head);
+	assert_true(head.size < size);
+	if (head.size)
+		assert_int_equal(recv(r->fd, text, head.size, MSG_WAITALL), head.size);
+	text[head.size] = '\0';
+	return head.type;
+}
+
+/* The status that it exits with; nothing more comes. */
+static int raw_close(struct raw *r)
+{
+	char rest;
+	int status;
+	/* what has not been read makes the other side's end an error */
+	ssize_t n = recv(r->fd, &rest, 1, 0);
+	assert_true(n == 0 || (n < 0 && errno == ECONNRESET));
+	assert_int_equal(waitpid(r->pid, &status, 0), r->pid);
+	close(r->fd);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void raw_refused(struct raw *r, const char *message)
+{
+	char text[300];
+	assert_int_equal(raw_hear(r, text, sizeof text), PROTOCOL_FAILED);
+	assert_string_equal(text, message);
+	assert_int_equal(raw_close(r), 1);
+}
+
+FOR_ABIS(messages_out_of_order_are_refused)
+{
+	const struct protocol_config config = {
+	        .version = PROTOCOL_VERSION, .cpu = cpu, .granule = 26, .deadline_ms = 100};
+	const struct protocol_program none = {0}, wrong = {.sections = 3};
+	const struct protocol_begin begin = {.seed = 1};
+	struct raw r;
+	raw_open(&r, abi);
+	raw_send(&r, PROTOCOL_PROGRAM, &none, sizeof none);
+	raw_refused(&r, "CONFIG was expected");
+	raw_open(&r, abi);
+	raw_send(&r, PROTOCOL_CONFIG, &config, sizeof config - 4);
+	raw_refused(
+	        &r,
+	        "a CONFIG message of the wrong size: worker and engine are of different versions");
+	raw_open(&r, abi);
+	raw_send(&r, PROTOCOL_CONFIG, &config, sizeof config);
+	raw_send(&r, PROTOCOL_BEGIN, &begin, sizeof begin);
+	raw_refused(&r, "PROGRAM was expected");
+	raw_open(&r, abi);
+	raw_send(&r, PROTOCOL_CONFIG, &config, sizeof config);
+	raw_send(&r, PROTOCOL_PROGRAM, &wrong, sizeof wrong);
+	raw_refused(&r, "a program's size does not add up");
+	raw_open(&r, abi);
+	raw_send(&r, PROTOCOL_CONFIG, &config, sizeof config);
+	raw_send(&r, PROTOCOL_PROGRAM, &none, sizeof none);
+	raw_send(&r, PROTOCOL_CHECK, NULL, 0);
+	raw_refused(&r, "BEGIN was expected");
+	raw_open(&r, abi);
+	raw_send(&r, PROTOCOL_CONFIG, &config, sizeof config);
+	raw_send(&r, PROTOCOL_PROGRAM, &none, sizeof none);
+	raw_send(&r, PROTOCOL_BEGIN, &begin, sizeof begin - 8);
+	raw_refused(&r, "BEGIN was expected");
+	struct protocol_head huge = {.type = PROTOCOL_CONFIG, .size = PROTOCOL_MAX_MESSAGE + 1};
+	raw_open(&r, abi);
+	assert_int_equal(send(r.fd, &huge, sizeof huge, MSG_NOSIGNAL), sizeof huge);
+	raw_refused(&r, "a message is too large");
+}
+
+/* Wherever the conversation is, an engine that closes its end has no further use for a worker. */
+FOR_ABIS(a_closed_connection_ends_a_worker)
+{
+	const struct protocol_config config = {
+	        .version = PROTOCOL_VERSION, .cpu = cpu, .granule = 26, .deadline_ms = 100};
+	const struct protocol_program none = {0};
+	const struct protocol_begin begin = {.seed = 1};
+	for (int said = 0; said < 4; said++) {
+		struct raw r;
+		char text[300];
+		raw_open(&r, abi);
+		if (said > 0)
+			raw_send(&r, PROTOCOL_CONFIG, &config, sizeof config);
+		if (said > 1)
+			raw_send(&r, PROTOCOL_PROGRAM, &none, sizeof none);
+		if (said > 2) {
+			raw_send(&r, PROTOCOL_BEGIN, &begin, sizeof begin);
+			assert_int_equal(raw_hear(&r, text, sizeof text), PROTOCOL_READY);
+		}
+		shutdown(r.fd, SHUT_WR);
+		assert_int_equal(raw_close(&r), 0);
+	}
+}
+
 /* ---- starting ---- */
 
 static void assert_fails(struct bench *b, const char *message)
@@ -764,11 +964,12 @@ FOR_ABIS(a_worker_refuses_what_it_does_not_understand)
 	ask(&b, 66, NULL, 0);
 	assert_fails(&b, "a message of an unknown type");
 	bench_close(&b);
+	/* a second program comes too late */
 	bench_open(&b, abi, ONE("nop"));
 	bench_ready(&b);
-	struct protocol_program wrong = {.sections = 3};
-	ask(&b, PROTOCOL_PROGRAM, &wrong, sizeof wrong);
-	assert_fails(&b, "a program's size does not add up");
+	struct protocol_program none = {0};
+	ask(&b, PROTOCOL_PROGRAM, &none, sizeof none);
+	assert_fails(&b, "a message of an unknown type");
 	bench_close(&b);
 }
 
@@ -807,37 +1008,6 @@ static void a_worker_that_is_not_built_is_told(void **state)
 	bench_close(&b);
 }
 
-/* The real workers are two directories above the unit tests. */
-static int find_workers(void **state)
-{
-	(void)state;
-	char self[PATH_MAX];
-	struct error err;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (n <= 0)
-		return -1;
-	self[n] = '\0';
-	for (int i = 0; i < 3; i++)
-		*strrchr(self, '/') = '\0';
-	setenv("ENTRYLAB_WORKERS", self, 1);
-	alarm(240);
-	if (host_cpu_pick(-1, &cpu, &err) || host_probe_run(&probes, &err)) {
-		print_message("%s\n", err.text);
-		return -1;
-	}
-	return 0;
-}
-
-static int end_worker(void **state)
-{
-	(void)state;
-	worker_free(running);
-	running = NULL;
-	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, end_worker)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -867,12 +1037,23 @@ int main(void)
 	        TEST(a_variant_that_exits_is_known_by_its_status),
 	        TEST(a_variant_that_kills_its_process_is_known_by_the_signal),
 	        TEST(a_variant_that_closes_the_socket_is_to_blame),
-	        TEST(a_variant_that_closes_the_socket_and_stays_is_ended),
+	        TEST(a_variant_that_closes_the_socket_and_stays_is_found_in_time),
 	        TEST(a_variant_that_writes_into_the_socket_is_no_message),
 	        TEST(children_of_a_variant_end_with_the_worker),
+	        TEST(children_without_a_parent_end_with_the_worker),
+	        TEST(a_keeper_that_is_killed_takes_its_child_with_it),
+	        TEST(a_child_that_is_killed_takes_its_keeper_with_it),
+	        TEST(a_worker_ends_with_its_engine),
+	        TEST(another_process_answers_after_end),
+	        TEST(nothing_is_ready_before_begin),
+	        TEST(memory_is_fresh_in_another_process),
+	        TEST(many_processes_leave_nothing_behind),
+	        TEST(a_check_that_dies_of_the_footprint_says_so),
 	        TEST(a_worker_can_be_ended_in_the_middle),
 	        TEST(a_long_block_is_no_hang_and_a_hang_in_one_is_found),
 	        TEST(a_worker_of_another_version_says_so),
+	        TEST(messages_out_of_order_are_refused),
+	        TEST(a_closed_connection_ends_a_worker),
 	        TEST(a_worker_refuses_what_it_does_not_understand),
 	        TEST(a_cpu_that_does_not_exist_is_told),
 	        TEST(a_worker_that_is_not_built_is_told),
