@@ -331,9 +331,18 @@ static int request_block(struct run *r, struct run_abi *a, struct error *err)
 /* Every track has a place for the block on now; what a track has not measured is NAN. */
 static int make_room(struct run *r, struct error *err)
 {
-	for (int i = 0; i < EXPERIMENT_ABIS; i++)
-		for (size_t k = 0; k < r->abi[i].track_count; k++) {
-			struct run_track *t = &r->abi[i].tracks[k];
+	for (int i = 0; i < EXPERIMENT_ABIS; i++) {
+		struct run_abi *a = &r->abi[i];
+		if (a->used && r->blocks >= a->worker_room) {
+			size_t room = r->blocks < 64 ? 64 : 2 * (size_t)r->blocks;
+			unsigned *worker_of = realloc(a->worker_of, room * sizeof *worker_of);
+			if (!worker_of)
+				return out_of_memory(err);
+			a->worker_of = worker_of;
+			a->worker_room = room;
+		}
+		for (size_t k = 0; k < a->track_count; k++) {
+			struct run_track *t = &a->tracks[k];
 			if (r->blocks < t->room)
 				continue;
 			size_t room = r->blocks < 64 ? 64 : 2 * (size_t)r->blocks;
@@ -349,6 +358,7 @@ static int make_room(struct run *r, struct error *err)
 				ticks[n] = spread[n] = NAN;
 			t->room = room;
 		}
+	}
 	return 0;
 }
 
@@ -926,6 +936,7 @@ void run_free(struct run *r)
 			free(a->tracks[k].spread);
 		}
 		free(a->tracks);
+		free(a->worker_of);
 		free(a->entry_track);
 		free(a->samples);
 	}

@@ -88,6 +88,7 @@ void run_judge_block(struct run *r, enum experiment_abi abi)
 	const struct protocol_samples *head = a->samples;
 	const uint32_t *samples = (const uint32_t *)(head + 1);
 	size_t step = 2 * (size_t)head->entries;
+	a->worker_of[r->blocks] = a->workers_started;
 	for (size_t i = 0; i < a->entry_count; i++) {
 		struct run_track *t = &a->tracks[a->entry_track[i]];
 		struct sampled s = {r, abi, t, a->workers_started};
@@ -153,15 +154,24 @@ static struct stats_interval scaled(struct stats_interval x, double by)
 }
 
 /* ticks: room for two values a block. */
+static struct stats_interval widened(struct stats_interval x, double by)
+{
+	return (struct stats_interval){x.est, x.est - (x.est - x.lo) * by, x.est + (x.hi - x.est) * by};
+}
+
 static void judge_level(struct run *r, const struct run_abi *a, const struct run_track *t, double *ticks)
 {
 	struct result_row *row = &r->result->rows[t->row];
 	double spread = 0, *cycles = ticks + r->blocks;
 	size_t n = 0;
+	unsigned *worker = malloc((r->blocks + 1) * sizeof *worker);
 	double *placements = realloc(row->placements, (r->blocks + 1) * sizeof *placements);
-	if (!placements)
+	if (placements)
+		row->placements = placements;
+	if (!worker || !placements) {
+		free(worker);
 		return;
-	row->placements = placements;
+	}
 	row->placement_count = r->blocks;
 	for (uint32_t b = 0; b < r->blocks; b++) {
 		double c = block_cycles(a, t, b);
@@ -170,6 +180,7 @@ static void judge_level(struct run *r, const struct run_abi *a, const struct run
 		if (!isfinite(c))
 			continue;
 		cycles[n] = c;
+		worker[n] = a->worker_of[b];
 		ticks[n++] = block_ticks(a, t, b);
 		spread += t->spread[b] / block_ruler(a, b);
 	}
@@ -179,11 +190,14 @@ static void judge_level(struct run *r, const struct run_abi *a, const struct run
 	row->kept = t->kept;
 	row->interrupted = t->interrupted;
 	row->fenced = t->fenced;
+	/* placements of one process share physical pages and what else it was dealt: where that shows, they are not as many as they seem */
+	double wider = stats_cluster_widening(cycles, worker, n);
+	free(worker);
 	if (!n)
 		return;
 	row->state = RESULT_MEASURED;
-	row->cycles = stats_median(cycles, n, r->result->confidence);
-	row->ticks = stats_median(ticks, n, r->result->confidence);
+	row->cycles = widened(stats_median(cycles, n, r->result->confidence), wider);
+	row->ticks = widened(stats_median(ticks, n, r->result->confidence), wider);
 	row->ns = scaled(row->ticks, 1e9 / r->host.tsc_hz);
 	/* apart by more than the noise within placements, and by more than anybody would call a mode */
 	double gap = fmax(6 * spread / (double)n, fmax(0.005 * fabs(row->cycles.est), 0.05));

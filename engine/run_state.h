@@ -63,6 +63,8 @@ struct run_abi {
 	struct worker *worker;
 	uint32_t ldt_data, ldt_code; /* descriptors that its variants want */
 	bool guarded; /* the process that answers is one for checks */
+	unsigned *worker_of; /* the process that measured each block */
+	size_t worker_room;
 	uint32_t workers_started, blocks_of_worker;
 	uint32_t asked[RUN_ASKED]; /* the CHECK or SIZE on now: tracks, in order */
 	uint32_t asked_count, answered;

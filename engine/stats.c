@@ -139,6 +139,57 @@ struct stats_interval stats_median(const double *x, size_t n, double confidence)
 	return r;
 }
 
+/* Mid-ranks, 1 to n, in the order of x. */
+static bool fill_ranks(const double *x, size_t n, double *rank)
+{
+	size_t *order = malloc(n * sizeof *order);
+
+	if (!order)
+		return false;
+	gsl_sort_index(order, x, 1, n);
+	for (size_t i = 0; i < n;) {
+		size_t end = i;
+
+		while (end < n && x[order[end]] <= x[order[i]])
+			end++;
+		for (size_t k = i; k < end; k++)
+			rank[order[k]] = (double)(i + end + 1) / 2;
+		i = end;
+	}
+	free(order);
+	return true;
+}
+
+double stats_cluster_widening(const double *x, const unsigned *group, size_t n)
+{
+	double *rank = malloc((n + 1) * sizeof *rank);
+	double between = 0, within = 0, all = ((double)n + 1) / 2;
+	size_t groups = 0;
+
+	if (!rank || n < 2 || !fill_ranks(x, n, rank)) {
+		free(rank);
+		return 1;
+	}
+	for (size_t i = 0; i < n; groups++) {
+		size_t end = i;
+		double mean = 0;
+
+		for (; end < n && group[end] == group[i]; end++)
+			mean += rank[end];
+		mean /= (double)(end - i);
+		between += (double)(end - i) * (mean - all) * (mean - all);
+		for (; i < end; i++)
+			within += (rank[i] - mean) * (rank[i] - mean);
+	}
+	free(rank);
+	if (groups < 3 || n <= groups || within <= 0)
+		return 1;
+	double free_between = (double)(groups - 1), free_within = (double)(n - groups);
+	double ratio = between / free_between / (within / free_within);
+
+	return gsl_cdf_fdist_Q(ratio, free_between, free_within) < 0.01 ? sqrt(fmax(ratio, 1)) : 1;
+}
+
 /* Wilcoxon's signed-rank statistic is the sum of those of the ranks 1 to n whose value is positive.
  */
 enum { EXACT_MAX = 50, EXACT_SUMS = EXACT_MAX * (EXACT_MAX + 1) / 4 + 1 };

@@ -30,6 +30,11 @@ double stats_quantile(const double *x, size_t n, double q);
  * lo and hi are NAN. */
 struct stats_interval stats_median(const double *x, size_t n, double confidence);
 
+/* By how much an interval for the centre of x must be wider than that of independent values, because values of one group (group[i], any
+ * numbers; equal ones stand together) are alike: the root of the ratio of the mean squares between and within groups, of ranks. 1 where that ratio is no larger than chance would
+ * make it (F test at 0.01), with fewer than 3 groups, or without memory. */
+double stats_cluster_widening(const double *x, const unsigned *group, size_t n);
+
 /* Hodges-Lehmann estimate of the centre of symmetric differences d: the median of the n(n+1)/2 Walsh averages; lo and hi
  * are the order statistics of the Walsh averages that Wilcoxon's distribution gives (Hollander and Wolfe, section 3.3).
  * Exact for any n, in time O(n log n) and memory O(n): the averages are not all stored. */

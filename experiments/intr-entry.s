@@ -9,6 +9,10 @@
 #: note      handlers make it to their CPU's data (sequence=none through %ss, for %fs is the user's there); pop all. The pushes and
 #: note      the pops are the same in all: what a sequence costs is its difference to none, and to always what it saves.
 #: note
+#: note      skip16 makes its loads from %ax, which it sets by 16-bit moves: to read %eax behind that stalled on the CPUs of the day.
+#: note      skip32 sets all of %eax. skip16p reads only %ax, by operand-size prefixes on the segment moves. skip_exit is skip32, and on
+#: note      the way out compares what was saved and skips the three pops in the same way.
+#: note
 #: note      Before each interrupt %fs is set: to the kernel's selector, or for the share given by user to a user's. Here the
 #: note      kernel's selector is the flat data selector, which is the sequences' immediate, as in the published program. That
 #: note      setting has a cost of its own, which depends on user and usersel: it is measured alone and taken off.

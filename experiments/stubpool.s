@@ -68,6 +68,15 @@
 #: expect    vectors=128 save1 == 128
 #: expect    vectors=224 save1 == 224
 #: expect    vectors=240 save1 == 240
+#: expect    stubs=used vectors=1   save4 == 0x20
+#: expect    stubs=used vectors=8   save4 == 0x27
+#: expect    stubs=used vectors=32  save4 == 0x3f
+#: expect    stubs=used vectors=128 save4 == 0x9f
+#: expect    stubs=used vectors=224,240 save4 == 0xff
+#: expect    stubs=full vectors=1   save4 == 0x10
+#: expect    stubs=full vectors=8   save4 == 0xe2
+#: expect    stubs=full vectors=32  save4 == 0xf8
+#: expect    stubs=full vectors=128,224 save4 == 0xfe
 #: expect    save2 == 1
 #: expect    scheme=stub16 shift=own,4  save3 == 4
 #: expect    scheme=stub16 shift=0  save3 == 0
@@ -77,7 +86,7 @@
 
 # counter: dispatches whose vector was recovered; counter2: others. The first setup at a placement dispatches every stub of the
 # pool once and leaves in result how many were right, in save1 how many different vectors the order reaches, in save2 whether a
-# vector that was not meant is found out, and in save3 how far from a line's start the pool is.
+# vector that was not meant is found out, in save3 how far from a line's start the pool is, and in save4 the last vector in use.
 #
 # xbx: the vector that is meant. xcx: its number among those in use. xdx: where the common routine goes back to. xsi: what
 # the order goes on from. xdi: dispatches left in a burst. xax: the common routine's.
@@ -588,6 +597,8 @@ stubs_\id:
 	sub	$1, %eax
 	jnz	5b
 	mov	%edx, env_save1(env)
+	movzwl	gates_\id+6+8*(\vectors-1), %edx
+	mov	%edx, env_save4(env)
 .endm
 
 # Where to go on at a signal, or from a landing; both before every execution.

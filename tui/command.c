@@ -108,7 +108,7 @@ const struct command command_table[] = {
                         "Measures each claim's run (claims with the same run share one) and says "
                         "whether the claim holds, fails, is not decided, or is not testable here, "
                         "with the figures and what was wanted of them. The time and precision of "
-                        "a run are those the claim gives, else 0.8 and 0.02,0.05%, unless they "
+                        "a run are those the claim gives, else 0.5 and 0.02,0.05%, unless they "
                         "are given here.\n"
                         "The exit status is 1 if a claim fails. A run that is not trusted "
                         "decides nothing.",

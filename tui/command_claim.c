@@ -12,7 +12,7 @@
 
 /* What a claim's run is measured with unless the claim or the user says otherwise: all the time
  * there is goes into the intervals, and twenty claims are done while one waits. */
-static const char verify_time[] = "0.8", verify_precision[] = "0.02,0.05%";
+static const char verify_time[] = "0.5", verify_precision[] = "0.02,0.05%";
 
 /* The option of a claim's run; OPTIONS if it gives none of that name. */
 static const struct claim_option *run_option(const struct claim *c, enum option_id id)

@@ -15,6 +15,9 @@
 #include "tui/render_page.h"
 #include "tui/script.h"
 #include "tui/settings.h"
+#include "tui/wb_keys.h"
+#include "tui/wb_pane.h"
+#include "tui/wb_tab.h"
 
 int command_session_source(struct command_call *call, struct error *err)
 {
@@ -305,6 +308,16 @@ static void help_tables(void)
 	for (size_t i = 0; i < HOST_CAPABILITIES; i++)
 		printf("capability\t%s\t%s\n", host_capabilities[i].name,
 		       host_capabilities[i].what);
+	for (size_t i = 0; i < wb_key_count; i++) {
+		char *names = wb_keys_names(&wb_key_table[i]);
+
+		printf("binding\t%s\t%s\n", names, wb_key_table[i].help);
+		free(names);
+	}
+	for (size_t i = 0; i < wb_pane_count; i++)
+		printf("pane\t%s\t%s\n", wb_panes[i]->name, wb_panes[i]->help);
+	for (size_t i = 0; i < wb_tab_count; i++)
+		printf("tab\t%s\t%s\n", wb_tabs[i]->name, wb_tabs[i]->help);
 	for (size_t i = 0; i < environment_field_count; i++)
 		printf("field\t%s\t%s\n", environment_fields[i].name, environment_fields[i].help);
 }

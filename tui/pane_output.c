@@ -1,16 +1,16 @@
-#include "tui/wb_pane.h"
+#include "tui/pane_output.h"
 
 #include <stdlib.h>
 
 #include "tui/memory.h"
 #include "tui/wb.h"
-#include "tui/wb_output.h"
+#include "tui/wb_pane.h"
 #include "tui/wb_text.h"
 
 static struct wb_text text;
 static char *heading;
 
-void wb_output_set(const char *title, const char *printed)
+void pane_output_set(const char *title, const char *printed)
 {
 	free(heading);
 	heading = memory_copy(title);

@@ -452,6 +452,12 @@ static void put_figures(struct table *t, size_t at, const struct result_row *row
 	table_cell_set(t, at + SPREAD, spread);
 }
 
+/* Where a text stands that takes the place of figures: not in a column that this run does not have. */
+static size_t first_figure(const struct result_run *run, const struct columns *c)
+{
+	return c->figures + (result_run_has_pools(run) ? BYTES : CYCLES);
+}
+
 static void put_row(struct table *t, const struct columns *c, const struct result_run *run,
                     const struct result_row *row, size_t placements, bool modes)
 {
@@ -466,7 +472,7 @@ static void put_row(struct table *t, const struct columns *c, const struct resul
 
 		if (row->state != RESULT_PENDING && row->state != RESULT_ABSENT)
 			table_cell_set(t, 0, "!");
-		table_span_set(t, c->figures, text);
+		table_span_set(t, first_figure(run, c), text);
 		free(text);
 		return;
 	}
@@ -488,7 +494,7 @@ static void put_row(struct table *t, const struct columns *c, const struct resul
 		char *text = modes_text(row);
 
 		table_row_begin(t);
-		table_span_set(t, c->figures, text);
+		table_span_set(t, first_figure(run, c), text);
 		free(text);
 	}
 }

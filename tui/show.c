@@ -252,6 +252,16 @@ static void text_notes(const struct render_page *page, const char *doc)
 	}
 }
 
+static void text_repeat(const struct render_page *page, const struct experiment *x)
+{
+	char *copies = x->copies > 1 ? memory_format("%s, %u copies a turn", experiment_repeat_name[x->repeat],
+	                                             x->copies)
+	                             : memory_copy(experiment_repeat_name[x->repeat]);
+
+	text_key(page, "repeat", copies);
+	free(copies);
+}
+
 static void show_text(const struct experiment *x, const struct host_probes *probes, FILE *out)
 {
 	struct render_style style = render_style_for(out);
@@ -263,7 +273,7 @@ static void show_text(const struct experiment *x, const struct host_probes *prob
 	text_key(&page, "source", x->source);
 	text_key(&page, "group", x->group);
 	text_abis(&page, x);
-	text_key(&page, "repeat", experiment_repeat_name[x->repeat]);
+	text_repeat(&page, x);
 	text_key(&page, "file", x->path);
 	text_notes(&page, x->doc);
 	text_factors(&page, x, probes);
@@ -344,6 +354,7 @@ static void show_jsonl(const struct experiment *x, const struct host_probes *pro
 	json_object_set_new(o, "group", render_json_text(x->group));
 	json_object_set_new(o, "note", render_json_text(x->doc));
 	json_object_set_new(o, "repeat", json_string(experiment_repeat_name[x->repeat]));
+	json_object_set_new(o, "copies", json_integer(x->copies > 1 ? x->copies : 1));
 	json_object_set_new(o, "path", render_json_text(x->path));
 	json_object_set_new(o, "factors", factors);
 	json_object_set_new(o, "excludes", excludes);

@@ -9,13 +9,13 @@
 #include "engine/nearest.h"
 #include "tui/journal.h"
 #include "tui/memory.h"
+#include "tui/pane_output.h"
 #include "tui/render.h"
 #include "tui/render_figure.h"
 #include "tui/wb_draw.h"
 #include "tui/wb_frame.h"
 #include "tui/wb_line.h"
 #include "tui/wb_loop.h"
-#include "tui/wb_output.h"
 #include "tui/wb_tab.h"
 #include "tui/wb_term.h"
 #include "tui/words.h"
@@ -51,7 +51,7 @@ void wb_show(struct wb *wb, const struct wb_pane *pane)
 
 void wb_output(struct wb *wb, const char *title, const char *text)
 {
-	wb_output_set(title, text);
+	pane_output_set(title, text);
 	wb_show(wb, &pane_output);
 }
 

@@ -40,6 +40,7 @@ enum wb_glyph {
 	WB_FULL, /* progress */
 	WB_REST,
 	WB_MORE, /* text goes on */
+	WB_RETURN, /* the end of a line, within one */
 	WB_GLYPHS,
 };
 const char *wb_draw_glyph(enum wb_glyph g);

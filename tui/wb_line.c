@@ -229,8 +229,7 @@ void wb_line_paste(const char *text)
 
 /* ---- drawing ---- */
 
-/* Appends the text in columns: newlines of a paste are signs, other control characters too. Returns
- * the columns of the part before byte `point`. */
+/* Columns of the part before byte `point`; a newline, which is drawn as a sign, takes one. */
 static int line_columns(const char *text, int point)
 {
 	char *before = memory_copy_part(text, (size_t)point);
@@ -253,16 +252,27 @@ static char *prompt_plain(const char *prompt)
 	return plain;
 }
 
+/* The newlines of a paste as signs. malloc'ed. */
+static char *one_line(const char *text)
+{
+	const char *sign = wb_draw_glyph(WB_RETURN);
+	char *line_text = memory_get(strlen(text) * strlen(sign) + 1), *to = line_text;
+
+	for (; *text; text++) {
+		if (*text == '\n')
+			to = stpcpy(to, sign);
+		else
+			*to++ = *text;
+	}
+	return line_text;
+}
+
 void wb_line_draw(const struct wb_area *a)
 {
-	char *prompt = prompt_plain(rl_display_prompt), *text = memory_copy(rl_line_buffer), *all;
-	int cursor = wb_draw_width(prompt) + line_columns(text, rl_point), margin = a->w > 20 ? 8 : 1;
+	char *prompt = prompt_plain(rl_display_prompt), *text = one_line(rl_line_buffer), *all;
+	int cursor = wb_draw_width(prompt) + line_columns(rl_line_buffer, rl_point), margin = a->w > 20 ? 8 : 1;
 	struct wb_area here = *a;
 
-	for (char *s = text; *s; s++) {
-		if (*s == '\n')
-			*s = ' ';
-	}
 	all = memory_format("%s%s", prompt, text);
 	if (cursor - line.skip >= a->w)
 		line.skip = cursor - a->w + margin;

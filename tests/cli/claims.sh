@@ -120,7 +120,7 @@ test_time_and_precision_are_the_users_then_the_claims_then_ours() {
 	claim ours 'run ladder adds=1,10' 'holds [adds=10] - [adds=1] > 5 cycles'
 	lab verify own ours
 	"$PROGRAM" list runs --format jsonl | jq -r .command | sort >commands
-	printf '%s\n' 'run ladder adds=1,10 --time 0.15 --precision 0.02,0.05%' 'run ladder adds=1,10 --time 0.8 --precision 0.02,0.05%' >wanted
+	printf '%s\n' 'run ladder adds=1,10 --time 0.15 --precision 0.02,0.05%' 'run ladder adds=1,10 --time 0.5 --precision 0.02,0.05%' >wanted
 	diff wanted commands || fail "other commands"
 	rm -rf "$XDG_DATA_HOME"
 	printf 'set time 0.1\nverify own ours\n' >script

@@ -285,6 +285,7 @@ static void an_unset_option_has_its_default_again(void **state)
 		        [OPTION_PRECISION] = "1", [OPTION_SEED] = "1",      [OPTION_RAW] = "f",
 		        [OPTION_ARCHIVE] = "f",   [OPTION_AGAINST] = "a=b", [OPTION_ABI] = "i386",
 		        [OPTION_SETUP] = "nop",   [OPTION_LIMIT] = "1",     [OPTION_FILE] = "f",
+		        [OPTION_MOUSE] = "off",
 		};
 
 		assert_int_equal(option_set(&v, (enum option_id)i, text[i], NULL), ERROR_NONE);

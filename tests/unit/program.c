@@ -507,15 +507,19 @@ static void a_symbol_that_nothing_defines_is_told(void **state)
 	assert_refused(EXPERIMENT_X86_64,
 	               HEAD "#: factor k a b\n.macro body k\n.ifc \\k,a\ncall "
 	                    "nowhere\n.endif\n.ifc \\k,b\n.endif\n.endm\n",
-	               "a", "/x/t.s: symbol 'nowhere' is not defined (in body, abi=x86_64 k=a)");
+	               "a", "/x/t.s:6: symbol 'nowhere' is not defined (in body, abi=x86_64 k=a)");
 	assert_refused(EXPERIMENT_I386,
 	               HEAD ".macro setup\nmov nowhere, %eax\n.endm\n.macro body\n.endm\n", "",
-	               "/x/t.s: symbol 'nowhere' is not defined (in setup, abi=i386)");
+	               "/x/t.s:4: symbol 'nowhere' is not defined (in setup, abi=i386)");
 	assert_refused(EXPERIMENT_I386, HEAD ".data\n.long nowhere\n.macro body\n.endm\n", "",
-	               "/x/t.s: symbol 'nowhere' is not defined");
+	               "/x/t.s:4: symbol 'nowhere' is not defined");
+	/* where it stands as a word of its own: not in a comment, not as a part of another */
+	assert_refused(EXPERIMENT_I386,
+	               HEAD "# nowhere\nnowhere2: nop\n.macro body\nincl nowhere\n.endm\n", "",
+	               "/x/t.s:6: symbol 'nowhere' is not defined (in body, abi=i386)");
 	assert_refused(EXPERIMENT_I386, HEAD ".comm shared, 8\n.macro body\nincl shared\n.endm\n",
 	               "",
-	               "/x/t.s: symbol 'shared' is in no section that is loaded (.comm: use "
+	               "/x/t.s:3: symbol 'shared' is in no section that is loaded (.comm: use "
 	               ".lcomm) (in body, abi=i386)");
 }
 
@@ -540,9 +544,14 @@ static void a_section_that_is_too_large_is_told(void **state)
 {
 	(void)state;
 	assert_refused(EXPERIMENT_X86_64, HEAD ".bss\n.skip 0x5000000\n.text\n.macro body\n.endm\n",
-	               "", "/x/t.s: section .bss is too large, or aligned to more than a page");
+	               "", "/x/t.s: .bss is too large: 83886080 bytes, where 67108864 are the most");
+	assert_refused(EXPERIMENT_X86_64, HEAD ".macro body\n.skip 0x100001\n.endm\n", "",
+	               "/x/t.s: body is too large: 1048577 bytes, where 1048576 are the most");
 	assert_refused(EXPERIMENT_X86_64, HEAD ".macro body\n.balign 8192\n.endm\n", "",
-	               "/x/t.s: section .el.b.0 is too large, or aligned to more than a page");
+	               "/x/t.s: body is aligned to more than a page");
+	assert_refused(EXPERIMENT_X86_64,
+	               HEAD ".data\n.balign 8192\nfoo: .long 1\n.text\n.macro body\n.endm\n", "",
+	               "/x/t.s: .data is aligned to more than a page");
 }
 
 /* ---- levels ---- */
@@ -743,6 +752,17 @@ static void expect_a_crash_to_be_told(void)
 	               "the assembler was ended by signal 9: out of memory?");
 }
 
+static void expect_a_missing_object_to_be_told(void)
+{
+	struct made m;
+	assert_int_equal(make(&m, EXPERIMENT_I386, HEAD ".macro body\n.endm\n", "", NULL),
+	                 ERROR_ABSENT);
+	assert_string_equal(
+	        m.err.text,
+	        "the assembler that is on the PATH wrote no object file: is that GNU as?");
+	drop(&m);
+}
+
 static void expect_a_broken_object_to_be_told(void)
 {
 	struct made m;
@@ -765,7 +785,9 @@ static void an_assembler_that_is_missing_or_broken_is_told(void **state)
 	(void)state;
 	with_assembler(NULL, expect_no_assembler);
 	with_assembler("#!/bin/sh\nkill -9 $$\n", expect_a_crash_to_be_told);
-	with_assembler("#!/bin/sh\nexit 0\n", expect_a_broken_object_to_be_told);
+	with_assembler("#!/bin/sh\nexit 0\n", expect_a_missing_object_to_be_told);
+	with_assembler("#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\necho none >\"$2\"\n",
+	               expect_a_broken_object_to_be_told);
 }
 
 static void a_program_without_standard_streams_can_assemble(void **state)

@@ -1101,6 +1101,7 @@ static void the_host_is_told_with_reasons_and_advice(void **state)
 		"                              wrfsbase and their like\n"
 		"footprint   unknown  unknown  an interrupt leaves a trace in %es, so that\n"
 		"                              samples it hit are found\n"
+		"ring0       unknown  unknown  privileged instructions (cli, sti, wrmsr)\n"
 		"\n"
 		"what would make results better\n"
 		"- the governor is not \"performance\": the clock may move while a run is on\n"

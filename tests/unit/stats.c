@@ -714,6 +714,52 @@ static void quantiles_interpolate_between_values(void **state)
 	assert_true(isnan(stats_quantile(d, 0, 0.5)));
 }
 
+static void values_of_independent_groups_need_no_wider_interval(void **state)
+{
+	(void)state;
+	gsl_rng *rng = seeded(71);
+	double x[80];
+	unsigned int group[80], widened = 0;
+
+	for (unsigned int trial = 0; trial < 2000; trial++) {
+		for (size_t i = 0; i < COUNT(x); i++) {
+			x[i] = laplace(rng);
+			group[i] = (unsigned int)(i / 8);
+		}
+		widened += stats_cluster_widening(x, group, COUNT(x)) > 1;
+	}
+	assert_true(widened < 45); /* 1% of 2000, and five standard deviations */
+	assert_true(stats_cluster_widening(x, group, 16) == 1);
+	assert_true(stats_cluster_widening(x, group, 0) == 1);
+	gsl_rng_free(rng);
+}
+
+static void values_of_groups_that_differ_get_an_interval_that_covers(void **state)
+{
+	(void)state;
+	gsl_rng *rng = seeded(72);
+	enum { GROUPS = 20, EACH = 8, TRIALS = 1000 };
+	double x[GROUPS * EACH];
+	unsigned int group[GROUPS * EACH], plain = 0, wide = 0;
+
+	for (unsigned int trial = 0; trial < TRIALS; trial++) {
+		for (size_t g = 0; g < GROUPS; g++) {
+			double shared = 2 * normal(rng);
+			for (size_t i = 0; i < EACH; i++) {
+				x[g * EACH + i] = shared + normal(rng);
+				group[g * EACH + i] = (unsigned int)g;
+			}
+		}
+		struct stats_interval r = stats_median(x, COUNT(x), 0.99);
+		double by = stats_cluster_widening(x, group, COUNT(x));
+		plain += r.lo <= 0 && r.hi >= 0;
+		wide += r.est - (r.est - r.lo) * by <= 0 && r.est + (r.hi - r.est) * by >= 0;
+	}
+	assert_true(plain < TRIALS * 80 / 100); /* what independence would have claimed */
+	assert_true(wide > TRIALS * 97 / 100);
+	gsl_rng_free(rng);
+}
+
 static void holm_gives_the_worked_example(void **state)
 {
 	/* R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm") */
@@ -910,6 +956,8 @@ int main(void)
 	        cmocka_unit_test(trimmed_mean_is_continuous_in_the_share),
 	        cmocka_unit_test(coarse_clocks_bias_a_median_but_hardly_a_trimmed_mean),
 	        cmocka_unit_test(quantiles_interpolate_between_values),
+	        cmocka_unit_test(values_of_independent_groups_need_no_wider_interval),
+	        cmocka_unit_test(values_of_groups_that_differ_get_an_interval_that_covers),
 	        cmocka_unit_test(holm_gives_the_worked_example),
 	        cmocka_unit_test(holm_leaves_out_what_was_not_compared),
 	        cmocka_unit_test(holm_holds_the_chance_of_any_false_alarm_among_many),
