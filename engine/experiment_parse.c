@@ -13,7 +13,16 @@
 #include "host.h"
 #include "protocol.h"
 
-enum { MAX_CURVE_BYTES = 1 << 20, MAX_LINES = 1000, MAX_WORDS = 256, MAX_STACK = 4096, MAX_ALIGN = 4096, MAX_COPIES = 8192, MAX_TURN_STACK = 256 << 10, MAX_WARM = 1000000 };
+enum {
+	MAX_CURVE_BYTES = 1 << 20,
+	MAX_LINES = 1000,
+	MAX_WORDS = 256,
+	MAX_STACK = 4096,
+	MAX_ALIGN = 4096,
+	MAX_COPIES = 8192,
+	MAX_TURN_STACK = 256 << 10,
+	MAX_WARM = 1000000
+};
 
 /* Also the order in which lines are taken in: factors before what names their levels, repeat before
  * evict. */
@@ -1118,10 +1127,11 @@ static int check_turns(struct parser *p)
 			stack = (uint32_t)x->stacks[i].value;
 	for (size_t i = 0; i < p->line_count && copies * stack > MAX_TURN_STACK; i++)
 		if (p->lines[i].key == KEY_STACK)
-			return FAIL(p, p->lines[i].line,
-			            "%u bytes from each of %u copies are more than the %d that a turn "
-			            "of a loop may leave on the stack",
-			            stack, copies, MAX_TURN_STACK);
+			return FAIL(
+			        p, p->lines[i].line,
+			        "%u bytes from each of %u copies are more than the %d that a turn "
+			        "of a loop may leave on the stack",
+			        stack, copies, MAX_TURN_STACK);
 	return 0;
 }
 
@@ -1131,8 +1141,7 @@ static int check_pool(struct parser *p)
 	const struct experiment *x = p->x;
 	for (size_t i = 0; i < x->evict_count && !x->has_macro_pool; i++)
 		if (x->evicts[i].target == EVICT_POOL)
-			return FAIL(p, x->evicts[i].line,
-			            "evict pool: the file has no macro pool");
+			return FAIL(p, x->evicts[i].line, "evict pool: the file has no macro pool");
 	if (x->segment_count && !x->has_macro_pool)
 		return FAIL(p, x->segments[0].line, "segment: the file has no macro pool");
 	return 0;

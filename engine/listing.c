@@ -137,6 +137,16 @@ static void relocate(const struct maker *m, const struct protocol_section *s, ui
 	}
 }
 
+/* Bytes of zeros at p, if they are so many that they are room and no code. */
+static size_t room_at(const uint8_t *p, size_t size)
+{
+	enum { ROOM = 64 };
+	size_t n = 0;
+	while (n < size && !p[n])
+		n++;
+	return n < ROOM ? 0 : n;
+}
+
 static int disassemble(struct maker *m, size_t variant, const char *part, const struct protocol_section *s, uint64_t at)
 {
 	uint8_t *code = malloc(s->memory + 1);
@@ -149,10 +159,14 @@ static int disassemble(struct maker *m, size_t variant, const char *part, const 
 	memset(code + s->size, 0, s->memory - s->size);
 	relocate(m, s, at, code);
 	size_t done = 0;
+	/* bytes mean something else in a segment of 16 bits */
+	bool half = !strcmp(part, "pool") && m->p->variants[s->variant].segment == 16;
+	if (half)
+		cs_option(m->handle, CS_OPT_MODE, CS_MODE_16);
 	while (done < s->memory && !rc) {
 		cs_insn *insn = NULL;
 		size_t n = cs_disasm(m->handle, code + done, s->memory - done, at + done, 0, &insn);
-		for (size_t i = 0; i < n && !rc; i++) {
+		for (size_t i = 0; i < n && !rc && !room_at(code + done, s->memory - done); i++) {
 			snprintf(text, sizeof text, "%s%s%s", insn[i].mnemonic, *insn[i].op_str ? " " : "",
 				 insn[i].op_str);
 			rc = add_line(m, variant, part, insn[i].address, at, insn[i].bytes, insn[i].size, text);
@@ -160,12 +174,19 @@ static int disassemble(struct maker *m, size_t variant, const char *part, const 
 		}
 		if (n)
 			cs_free(insn, n);
-		if (done < s->memory && !rc) { /* data, or an instruction capstone does not know */
+		size_t room = room_at(code + done, s->memory - done);
+		if (room && !rc) {
+			snprintf(text, sizeof text, ".zero %zu", room);
+			rc = add_line(m, variant, part, at + done, at, code + done, 0, text);
+			done += room;
+		} else if (done < s->memory && !rc) { /* data, or an instruction capstone does not know */
 			snprintf(text, sizeof text, ".byte 0x%02x", code[done]);
 			rc = add_line(m, variant, part, at + done, at, code + done, 1, text);
 			done++;
 		}
 	}
+	if (half)
+		cs_option(m->handle, CS_OPT_MODE, CS_MODE_32);
 	free(code);
 	return rc;
 }

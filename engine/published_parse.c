@@ -16,7 +16,22 @@ const struct textfile_kind published_parse_kind = {
         .most = 1 << 20,
 };
 
-enum { TITLE, SOURCE, METHOD, NOTE, CONTEXT, MACHINE, VALUE, ACROSS, RUN, HERE, EACH, ALSO, NEEDS, KEYS };
+enum {
+	TITLE,
+	SOURCE,
+	METHOD,
+	NOTE,
+	CONTEXT,
+	MACHINE,
+	VALUE,
+	ACROSS,
+	RUN,
+	HERE,
+	EACH,
+	ALSO,
+	NEEDS,
+	KEYS
+};
 
 const struct experiment_key published_keys[] = {
         [TITLE] = {.name = "title",
@@ -513,8 +528,7 @@ static int read_each(struct reading *r, const struct keyfile_line *line)
 	int rc = keep(r, &r->p->each, line->value);
 	for (size_t i = 0; i < r->p->column_count; i++)
 		if (!rc && !strcmp(r->p->columns[i], line->value))
-			return FAIL(r,
-			            "each: the table has a column %s too: {%s} could be either",
+			return FAIL(r, "each: the table has a column %s too: {%s} could be either",
 			            line->value, line->value);
 	while (x && factor < x->factor_count && strcmp(x->factors[factor].name, line->value) != 0)
 		factor++;
@@ -539,7 +553,8 @@ static int find_also(struct reading *r, const char *name, enum formula_unit unit
 		return 0;
 	}
 	if (!experiment_words_is_name(name))
-		return FAIL(r, "also: '%.60s' is no name of a column: letters, digits and underscores",
+		return FAIL(r,
+		            "also: '%.60s' is no name of a column: letters, digits and underscores",
 		            name);
 	if (p->also_count == MOST_ALSO)
 		return FAIL(r, "more than %d columns of further figures", MOST_ALSO);
@@ -634,7 +649,8 @@ static int read_test(struct reading *r)
 	const struct keyfile_line *also = keyfile_find(&r->keys, ALSO);
 	r->at.line = needs ? needs->line : run ? run->line : here ? here->line : r->keys.last;
 	if (needs && (run || here || each || also))
-		return FAIL(r, "needs stands in place of run, here, each and also, not beside them");
+		return FAIL(r,
+		            "needs stands in place of run, here, each and also, not beside them");
 	if (needs)
 		return read_needs(r, needs);
 	if (!run)

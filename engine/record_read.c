@@ -206,7 +206,8 @@ static long get_factor(struct reader *r, const json_t *o, const char *key)
 	return factor;
 }
 
-/* Null for most runs, and older records have no such field. The figures follow from those of the rows. */
+/* Null for most runs, and older records have no such field. The figures follow from those of the
+ * rows. */
 static void read_report(struct reader *r, const json_t *o)
 {
 	static const char *const units[] = {"cycles", "seconds"};

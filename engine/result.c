@@ -45,7 +45,8 @@ bool result_run_has_pools(const struct result_run *run)
 struct stats_interval result_row_report(const struct result_run *run, const struct result_row *row)
 {
 	const struct stats_interval *one = run->report_seconds ? &row->ns : &row->cycles;
-	double times = run->report_count ? run->report_count * (run->report_seconds ? 1e-9 : 1) : NAN;
+	double times =
+	        run->report_count ? run->report_count * (run->report_seconds ? 1e-9 : 1) : NAN;
 	return (struct stats_interval){
 	        .est = one->est * times, .lo = one->lo * times, .hi = one->hi * times};
 }

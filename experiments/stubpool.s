@@ -4,21 +4,29 @@
 #: note      One iteration is one dispatch: an indirect jump to the stub of the next vector; the stub hands its vector to a common routine,
 #: note      which recovers it, compares it with the one that was meant and counts it as right or wrong. The bytes are those of the stubs
 #: note      and what they share, without the common routine: 2008 was decided by them, with no visible difference in cycles.
+#: note
 #: note      Size against alignment: stub16 was larger than stub8 and also 4 bytes off an 8-byte boundary. shift=own is every pool as it
 #: note      was; shift=0 and shift=4 put all pools alike, so that what remains between two schemes is size, and what remains
 #: note      between two shifts of one scheme is alignment.
+#: note
 #: note      Size against number: with stubs=used the pool has the stubs of the vectors in use and no others. With stubs=full it has 240 and
-#: note      those in use are spread over it, as devices were: then each has a line to itself, and a small stub shares it with nobody
-#: note      who is there. dynamic has only those in use by design.
+#: note      those in use are spread over it, as devices were: a line that is fetched for one then serves fewer others. dynamic has
+#: note      only those in use by design.
+#: note
 #: note      Footprint: a single shot of one dispatch (burst=1) from a cold pool misses one line whatever the size of its neighbours.
 #: note      burst=16 is 16 dispatches a shot: divide by 16, and what a small pool saves is the lines that an earlier dispatch brought in.
+#: note
 #: note      Cold figures are of single shots, and so is warm, which they are to be compared with: hot is a loop and has no fences.
 #: note      out_of_l1 takes all code out, the common routine with it; flushed takes the pool alone, down to memory.
+#: note
 #: note      random draws vectors from a generator that no predictor learns: each dispatch then pays for a mispredicted jump, which a
-#: note      gate does not. fixed goes through the vectors in turn.
+#: note      gate does not, and which alone varies by some cycles with what else the predictor holds: compare rows of one run only.
+#: note      fixed goes through the vectors in turn: a few vectors are predicted, and of many it depends on the pool how well.
+#: note
 #: note      call3 and call2 are 3 and 2 bytes because a call's displacement ends in the next call's first byte. They run in code segments of
 #: note      their own, whose base is the pool, with instruction pointers of 16 bits, and are entered and left by far jumps.
 #: note      int3 and fault0 go through the kernel: in user mode a signal, of which next to nothing is the stub's; their true cost is ring 0's.
+#: note
 #: note      csvec is a far call through one of 256 LDT code descriptors, of 8 bytes each that are the kernel's and not counted here.
 #: note      dynamic is written when the code has been placed, by code: for a moment its pages are writable and executable.
 #: abi       i386 x86_64
@@ -42,7 +50,7 @@
 #: needs     scheme=call2 ldt16
 #: needs     abi=i386 scheme=dynamic int80
 #: repeat    code=hot loop
-#: repeat    code=warm,out_of_l1,flushed once
+#: repeat    once
 #: warm      scheme=int3,fault0 4
 #: warm      vectors=1,8,32 256
 #: warm      2048

@@ -233,6 +233,7 @@ const struct command command_table[] = {
                 .options = B(AGAINST),
                 .most = COMMAND_ANY,
                 .words = COMMAND_WORDS_SELECTION,
+                .workbench = true,
                 .call = command_session_face,
         },
         {
@@ -244,6 +245,7 @@ const struct command command_table[] = {
                 .example = "sort cycles down",
                 .most = 2,
                 .words = COMMAND_WORDS_SORT,
+                .workbench = true,
                 .call = command_session_face,
         },
         {
@@ -254,6 +256,7 @@ const struct command command_table[] = {
                            "rows.",
                 .example = "filter reg=fs tls",
                 .most = COMMAND_ANY,
+                .workbench = true,
                 .call = command_session_face,
         },
         {
@@ -265,6 +268,7 @@ const struct command command_table[] = {
                 .least = 1,
                 .most = 1,
                 .words = COMMAND_WORDS_VIEW,
+                .workbench = true,
                 .call = command_session_face,
         },
         {
@@ -383,8 +387,8 @@ bool command_output_holds(const struct session *s)
 
 	errno = 0;
 	holds = fflush(stdout) == 0 && !ferror(stdout);
-	/* It failed earlier, when a buffer was full: a byte of its own tells the reason. Nothing that is lost is followed by it: the
-	 * output is not whole any more. */
+	/* It failed earlier, when a buffer was full: a byte of its own tells the reason. Nothing
+	 * that is lost is followed by it: the output is not whole any more. */
 	if (!holds && !errno && write(STDOUT_FILENO, "\n", 1) == 1)
 		errno = EIO;
 	/* A reader that has seen enough and closed the pipe needs no message. */

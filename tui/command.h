@@ -40,7 +40,7 @@ struct session {
 	bool quit;          /* a quit was seen */
 	unsigned depth;     /* of source within source */
 	unsigned within;    /* commands that a command runs: they are not in the journal */
-	struct journal *journal; /* the commands that were given */
+	struct journal *journal;         /* the commands that were given */
 	const struct session_face *face; /* NULL: in batch and at the prompt */
 	void *face_ctx;
 };
@@ -82,7 +82,8 @@ struct command {
 	uint32_t options;   /* OPTION_BITs; --help always */
 	size_t least, most; /* words */
 	enum command_words words;
-	bool repeats; /* belongs to the script that write makes */
+	bool repeats;   /* belongs to the script that write makes */
+	bool workbench; /* is refused elsewhere */
 	int (*call)(struct command_call *call, struct error *err);
 };
 extern const struct command command_table[];

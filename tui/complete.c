@@ -72,8 +72,10 @@ static void complete_runs(struct completion *c)
 
 static void complete_commands(struct completion *c)
 {
-	for (size_t i = 0; i < command_count; i++)
-		complete_add(c, command_table[i].name);
+	for (size_t i = 0; i < command_count; i++) {
+		if (!command_table[i].workbench || c->source->workbench)
+			complete_add(c, command_table[i].name);
+	}
 }
 
 /* "--name" for the options of a command, or of the program. */

@@ -23,6 +23,7 @@ struct complete_source {
 	/* Adds the numbers of the runs that are kept. */
 	void (*runs)(void *ctx, void (*add)(void *list, const char *name), void *list);
 	void *ctx;
+	bool workbench; /* the commands that only the workbench has are offered too */
 };
 
 struct complete_list {

@@ -11,7 +11,10 @@
 #include "tui/wb.h"
 #include "tui/wb_text.h"
 
-enum { RUNS_READ = 2000 }; /* older ones are listed by the command `list runs` */
+enum {
+	RUNS_READ = 2000, /* older ones are listed by the command `list runs` */
+	LINE_MOST = 1000,
+};
 
 /* The newest runs, and the renderer's list of them: a heading, then a line each. */
 static struct {
@@ -80,7 +83,8 @@ static void close_archive(void)
 
 static void write_list(int width)
 {
-	struct render_style style = wb_draw_style(width - 2);
+	/* A line a run: what does not fit is reached sideways. */
+	struct render_style style = wb_draw_style(LINE_MOST);
 
 	render_runs(runs.entries, runs.count, RENDER_TEXT, &style, wb_text_begin(&runs.list));
 	wb_text_end(&runs.list);
@@ -113,8 +117,8 @@ static char *title(struct wb *wb, int width)
 	(void)wb;
 	(void)width;
 	if (runs.base)
-		return memory_format("Archive: Enter opens, r repeats, b compares with run %" PRId64,
-		                     runs.base);
+		return memory_format(
+		        "Archive: Enter opens, r repeats, b compares with run %" PRId64, runs.base);
 	return memory_copy("Archive: Enter opens, r repeats, b makes it the base to compare with");
 }
 

@@ -115,8 +115,7 @@ static void draw(struct wb *wb, const struct wb_area *a)
 		return;
 	}
 	/* While a run is on its version changes with every frame, and it decides nothing yet. */
-	if (claims.text.width != a->w ||
-	    (claims.version != wb->model.results.version && !wb->run))
+	if (claims.text.width != a->w || (claims.version != wb->model.results.version && !wb->run))
 		write_claims(&wb->model.results, a->w);
 	wb_text_draw(&claims.text, a);
 }

@@ -12,7 +12,7 @@ enum { GAP = 2, BOX = 4 /* "[x] " */, MOST_FACTORS = 64 };
 /* Factors are rows, levels are toggles; below them stands what it amounts to. */
 static struct {
 	size_t factor, level;
-	int top;                /* lines scrolled away */
+	int top;                 /* lines scrolled away */
 	int lines[MOST_FACTORS]; /* where each factor begins, in lines of the whole */
 	int rows;
 } at;
@@ -111,11 +111,12 @@ static int draw_factor(const struct wb_area *a, const struct wb_compose *c, size
 static char *amounts(const struct wb_compose *c)
 {
 	const char *dot = wb_draw_glyph(WB_DOT);
-	char *left_out = c->excluded ? memory_format(" (%zu combinations do not exist)", c->excluded)
-	                             : memory_copy("");
-	char *text = memory_format(
-	        "%zu variant%s%s %s about %.*f s", c->variants, c->variants == 1 ? "" : "s",
-	        left_out, dot, c->seconds < 1 ? 1 : 0, fmax(c->seconds, 0.1));
+	char *left_out = c->excluded
+	                         ? memory_format(" (%zu combinations do not exist)", c->excluded)
+	                         : memory_copy("");
+	char *text = memory_format("%zu variant%s%s %s about %.*f s", c->variants,
+	                           c->variants == 1 ? "" : "s", left_out, dot,
+	                           c->seconds < 1 ? 1 : 0, fmax(c->seconds, 0.1));
 
 	free(left_out);
 	return text;
@@ -315,7 +316,8 @@ static void hit_level(void *ctx, size_t l, int line, int x)
 {
 	struct hit *h = ctx;
 
-	if (line == h->y && h->x >= x && h->x < x + BOX + wb_draw_width(h->factor->levels[l].name)) {
+	if (line == h->y && h->x >= x &&
+	    h->x < x + BOX + wb_draw_width(h->factor->levels[l].name)) {
 		h->found = true;
 		h->level = l;
 	}

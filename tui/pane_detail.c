@@ -23,8 +23,7 @@ static void write_text(struct wb *wb, const struct wb_area *a)
 	struct render_page page;
 	bool other = detail.written != detail.tab;
 
-	if (!other && detail.text.key == key && detail.text.width == a->w &&
-	    detail.height == a->h)
+	if (!other && detail.text.key == key && detail.text.width == a->w && detail.height == a->h)
 		return;
 	page = render_page_on(&style, wb_text_begin(&detail.text));
 	tab->write(wb, &page, a->h);
@@ -79,8 +78,8 @@ static char *title(struct wb *wb, int width)
 static bool act(struct wb *wb, enum wb_action action)
 {
 	if (action == WB_TAB_BACK || action == WB_TAB_ON) {
-		detail.tab = (detail.tab + (action == WB_TAB_ON ? 1 : wb_tab_count - 1)) %
-		             wb_tab_count;
+		detail.tab =
+		        (detail.tab + (action == WB_TAB_ON ? 1 : wb_tab_count - 1)) % wb_tab_count;
 		wb_say(wb, WB_PLAIN, "%s", wb_tabs[detail.tab]->help);
 		return true;
 	}

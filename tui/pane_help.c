@@ -36,7 +36,8 @@ static void write_help(const struct render_page *page)
 	for (size_t i = 0; i < wb_tab_count; i++)
 		item(page, wb_tabs[i]->name, wb_tabs[i]->help);
 	fputc('\n', page->out);
-	render_page_say(page, 0, RENDER_PAGE_BOLD, memory_copy("Commands (:help COMMAND tells more)"));
+	render_page_say(page, 0, RENDER_PAGE_BOLD,
+	                memory_copy("Commands (:help COMMAND tells more)"));
 	for (size_t i = 0; i < command_count; i++)
 		item(page, command_table[i].name, command_table[i].help);
 }

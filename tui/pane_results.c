@@ -88,10 +88,10 @@ static void draw(struct wb *wb, const struct wb_area *a)
 static char *order_text(const struct wb_results *r, const struct result_run *run)
 {
 	const char *dot = wb_draw_glyph(WB_DOT);
-	char *rows = r->order_count != run->row_count
-	                     ? memory_format(" %s %zu of %zu rows", dot, r->order_count,
-	                                     run->row_count)
-	                     : memory_copy("");
+	char *rows =
+	        r->order_count != run->row_count
+	                ? memory_format(" %s %zu of %zu rows", dot, r->order_count, run->row_count)
+	                : memory_copy("");
 	char *sorted = r->sort != WB_SORT_MEASURED || r->down
 	                       ? memory_format(" %s by %s%s", dot, wb_sort_name[r->sort],
 	                                       r->down ? ", down" : "")
@@ -115,8 +115,8 @@ static char *title(struct wb *wb, int width)
 		return memory_copy("Results");
 	order = order_text(r, run);
 	if (r->live)
-		text = memory_format("%s %s measuring %s %zu placements%s",
-		                     run->experiment, dot, dot, render_text_placements(run), order);
+		text = memory_format("%s %s measuring %s %zu placements%s", run->experiment, dot,
+		                     dot, render_text_placements(run), order);
 	else
 		text = memory_format("%s%s %s %s %s %s %s %zu placements %s %.2f s%s",
 		                     run->id[0] ? "run " : "not kept", run->id, dot,
@@ -196,7 +196,8 @@ static bool find(struct wb *wb, const char *text, int step)
 		size_t i = step > 0 ? (r->selected + k) % n : (r->selected + n - k) % n;
 		const struct result_row *row = &run->rows[r->order[i]];
 
-		if (strcasestr(row->label, text) || (row->reason && strcasestr(row->reason, text))) {
+		if (strcasestr(row->label, text) ||
+		    (row->reason && strcasestr(row->reason, text))) {
 			r->selected = i;
 			return true;
 		}

@@ -117,7 +117,7 @@ static void source_runs(void *ctx, void (*add)(void *list, const char *name), vo
 	free(path);
 }
 
-static const struct complete_source prompt_source = {
+static struct complete_source prompt_source = {
         .experiments = source_experiments,
         .experiment = source_experiment,
         .claims = source_claims,
@@ -175,6 +175,7 @@ static char **prompt_complete(const char *text, int start, int end)
 void prompt_completion_begin(struct session *s)
 {
 	prompt.session = s;
+	prompt_source.workbench = s->face != NULL;
 	rl_readline_name = "entrylab";
 	rl_attempted_completion_function = prompt_complete;
 	rl_completer_word_break_characters = " \t\n=,'\"";

@@ -449,7 +449,8 @@ static void further_text(const struct render_page *page, const struct published 
 		columns[n++] = (struct table_column){.head = p->each, .align = TABLE_RIGHT};
 	for (size_t c = 0; c < p->column_count; c++)
 		if (p->named[c])
-			columns[n++] = (struct table_column){.head = p->columns[c], .gap = n ? 2 : 0};
+			columns[n++] =
+			        (struct table_column){.head = p->columns[c], .gap = n ? 2 : 0};
 	for (size_t c = 0; c < p->also_count; c++) {
 		const char *unit = formula_unit_name[p->also[c].unit];
 
@@ -600,11 +601,9 @@ static void further_json(const struct published *p, const struct published_line 
 		struct here h = further_of(p, line, c, run, why_not);
 		json_t *f = json_object();
 
-		json_object_set_new(f, "unit",
-		                    json_string(formula_unit_name[p->also[c].unit]));
+		json_object_set_new(f, "unit", json_string(formula_unit_name[p->also[c].unit]));
 		json_object_set_new(f, "variant", render_json_text(line->figures[c].text));
-		json_object_set_new(f, "here",
-		                    h.is ? render_json_interval(&h.value) : json_null());
+		json_object_set_new(f, "here", h.is ? render_json_interval(&h.value) : json_null());
 		json_object_set_new(f, "reason", render_json_text(h.why));
 		json_object_set_new(figures, p->also[c].name, f);
 		free(h.why);

@@ -452,7 +452,8 @@ static void put_figures(struct table *t, size_t at, const struct result_row *row
 	table_cell_set(t, at + SPREAD, spread);
 }
 
-/* Where a text stands that takes the place of figures: not in a column that this run does not have. */
+/* Where a text stands that takes the place of figures: not in a column that this run does not have.
+ */
 static size_t first_figure(const struct result_run *run, const struct columns *c)
 {
 	return c->figures + (result_run_has_pools(run) ? BYTES : CYCLES);

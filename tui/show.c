@@ -254,8 +254,8 @@ static void text_notes(const struct render_page *page, const char *doc)
 
 static void text_repeat(const struct render_page *page, const struct experiment *x)
 {
-	char *copies = x->copies > 1 ? memory_format("%s, %u copies a turn", experiment_repeat_name[x->repeat],
-	                                             x->copies)
+	char *copies = x->copies > 1 ? memory_format("%s, %u copies a turn",
+	                                             experiment_repeat_name[x->repeat], x->copies)
 	                             : memory_copy(experiment_repeat_name[x->repeat]);
 
 	text_key(page, "repeat", copies);

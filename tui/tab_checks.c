@@ -14,7 +14,10 @@ static void write_control(const struct render_page *page, const struct result_co
 		render_figure_interval(&f, &c->value, false);
 	render_page_say(page, 10, c->ok ? NULL : RENDER_PAGE_BAD,
 	                memory_format("  %-7s %s %s %s: %s", c->ok ? "holds" : "FAILS", c->name,
-	                              f.est, f.half, c->what ? c->what : c->text ? c->text : ""));
+	                              f.est, f.half,
+	                              c->what   ? c->what
+	                              : c->text ? c->text
+	                                        : ""));
 }
 
 static void write_checks(struct wb *wb, const struct render_page *page, int height)
@@ -35,14 +38,16 @@ static void write_checks(struct wb *wb, const struct render_page *page, int heig
 	for (size_t i = 0; i < run->control_count; i++)
 		write_control(page, &run->controls[i]);
 	for (size_t i = 0; i < run->event_count; i++)
-		render_page_say(page, 4, NULL,
-		                memory_format("  %s: %s", run->events[i].level, run->events[i].text));
+		render_page_say(
+		        page, 4, NULL,
+		        memory_format("  %s: %s", run->events[i].level, run->events[i].text));
 	if (run->stop_reason)
 		render_page_say(page, 4, NULL, memory_format("  ended: %s", run->stop_reason));
-	render_page_say(page, 4, NULL,
-	                memory_format("  seed %llu, CPU %d, %u workers, %u placements, %u rounds each",
-	                              (unsigned long long)run->seed, run->cpu, run->workers,
-	                              run->blocks, run->rounds));
+	render_page_say(
+	        page, 4, NULL,
+	        memory_format("  seed %llu, CPU %d, %u workers, %u placements, %u rounds each",
+	                      (unsigned long long)run->seed, run->cpu, run->workers, run->blocks,
+	                      run->rounds));
 }
 
 const struct wb_tab tab_checks = {

@@ -34,7 +34,8 @@ static void write_claims(struct wb *wb, const struct render_page *page, int heig
 
 	(void)height;
 	if (!run || wb->model.results.live) {
-		fputs(run ? "claims are judged when the run has ended\n" : "no run yet\n", page->out);
+		fputs(run ? "claims are judged when the run has ended\n" : "no run yet\n",
+		      page->out);
 		return;
 	}
 	if (claim_list_read(&list, NULL) != ERROR_NONE)

@@ -60,14 +60,18 @@ static void write_bars(const struct render_page *page, const struct histogram *h
 	for (int y = rows - 1; y >= 0; y--) {
 		fputs("  ", page->out);
 		for (int b = 0; b < h->bins; b++) {
-			double eighths = (double)h->counts[b] * rows * 8 / (double)h->peak - 8.0 * y;
+			double eighths =
+			        (double)h->counts[b] * rows * 8 / (double)h->peak - 8.0 * y;
 			int n = eighths >= 8 ? 8 : eighths <= 0 ? 0 : (int)eighths;
 
 			/* What is not empty is seen. */
 			if (y == 0 && h->counts[b] && n == 0)
 				n = 1;
 			for (int i = 0; i < h->wide; i++)
-				fputs(page->style.utf8 ? part[n] : n >= 4 ? "#" : n ? "." : " ",
+				fputs(page->style.utf8 ? part[n]
+				      : n >= 4         ? "#"
+				      : n              ? "."
+				                       : " ",
 				      page->out);
 		}
 		fputc('\n', page->out);
@@ -98,14 +102,13 @@ static void write_facts(const struct render_page *page, const struct result_row 
 	struct render_figure f;
 
 	render_figure_interval(&f, &row->cycles, false);
-	render_page_say(page, 2, NULL,
-	                memory_format("  %s %s cycles · %zu placements in %u workers · samples: "
-	                              "%llu kept, %llu interrupted, %llu fenced · U %u · %u bytes",
-	                              f.est, f.half, row->placement_count, row->workers,
-	                              (unsigned long long)row->kept,
-	                              (unsigned long long)row->interrupted,
-	                              (unsigned long long)row->fenced, row->unroll,
-	                              row->code_bytes));
+	render_page_say(
+	        page, 2, NULL,
+	        memory_format("  %s %s cycles · %zu placements in %u workers · samples: "
+	                      "%llu kept, %llu interrupted, %llu fenced · U %u · %u bytes",
+	                      f.est, f.half, row->placement_count, row->workers,
+	                      (unsigned long long)row->kept, (unsigned long long)row->interrupted,
+	                      (unsigned long long)row->fenced, row->unroll, row->code_bytes));
 	for (size_t i = 0; row->mode_count > 1 && i < row->mode_count; i++) {
 		char at[32];
 
@@ -130,7 +133,8 @@ static void write_distribution(struct wb *wb, const struct render_page *page, in
 	if (row->state != RESULT_MEASURED) {
 		render_page_say(page, 2, NULL,
 		                memory_format("%s%s%s", result_state_name[row->state],
-		                              row->reason ? ": " : "", row->reason ? row->reason : ""));
+		                              row->reason ? ": " : "",
+		                              row->reason ? row->reason : ""));
 		return;
 	}
 	rows = rows < BARS_LEAST ? BARS_LEAST : rows > BARS_MOST ? BARS_MOST : rows;

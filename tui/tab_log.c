@@ -33,10 +33,10 @@ static void write_log(struct wb *wb, const struct render_page *page, int height)
 	for (size_t i = 0; i < j->count; i++) {
 		const struct journal_entry *e = &j->items[i];
 
-		render_page_say(page, 14, NULL,
-		                memory_format("%-12s :%s", outcome(e), e->line));
+		render_page_say(page, 14, NULL, memory_format("%-12s :%s", outcome(e), e->line));
 		if (e->code && e->said)
-			render_page_say(page, 16, RENDER_PAGE_DIM, memory_format("%14s%s", "", e->said));
+			render_page_say(page, 16, RENDER_PAGE_DIM,
+			                memory_format("%14s%s", "", e->said));
 	}
 }
 

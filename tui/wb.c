@@ -62,8 +62,9 @@ static int face_ready(void *ctx, struct error *err)
 	struct wb *wb = ctx;
 
 	if (wb->run)
-		return error_set(err, ERROR_INPUT, "a run is on, and one is measured at a time; "
-		                                   "Esc stops it");
+		return error_set(err, ERROR_INPUT,
+		                 "a run is on, and one is measured at a time; "
+		                 "Esc stops it");
 	return ERROR_NONE;
 }
 
@@ -204,8 +205,8 @@ static bool is_shown(const char *command, bool took)
 	return false;
 }
 
-static void tell_outcome(struct wb *wb, const char *command, const char *line,
-                         enum error_code code, char *text, bool took)
+static void tell_outcome(struct wb *wb, const char *command, const char *line, enum error_code code,
+                         char *text, bool took)
 {
 	char *message, *output = part_messages(text, &message);
 

@@ -25,10 +25,10 @@ struct wb {
 	struct run *run;             /* that is on, or NULL */
 	char *message;               /* for the status line */
 	enum wb_style tone;
-	char *search; /* what was searched last, or NULL */
-	bool stopped; /* the user stopped the run that is on */
-	bool lost;    /* the terminal is gone */
-	bool dirty;   /* something may have changed on the screen */
+	char *search;   /* what was searched last, or NULL */
+	bool stopped;   /* the user stopped the run that is on */
+	bool lost;      /* the terminal is gone */
+	bool dirty;     /* something may have changed on the screen */
 	unsigned taken; /* runs that were taken so far */
 };
 

@@ -138,7 +138,7 @@ static void step_run(struct wb *wb, int step)
 {
 	if (!wb_results_step(&wb->model.results, step))
 		wb_say(wb, WB_PLAIN,
-		       wb->run  ? "while a run is on, it is what is shown"
+		       wb->run    ? "while a run is on, it is what is shown"
 		       : step < 0 ? "no run before this one in this session; F7 shows the archive"
 		                  : "this is the last run");
 }
@@ -155,9 +155,15 @@ void wb_act(struct wb *wb, enum wb_action action)
 		enum wb_action action;
 		const char *view;
 	} views[] = {
-	        {WB_EXPERIMENTS, "experiments"}, {WB_COMPOSE, "compose"}, {WB_RESULTS, "results"},
-	        {WB_DETAIL, "detail"},           {WB_COUNTERS, "counters"}, {WB_ARCHIVE, "archive"},
-	        {WB_CLAIMS, "claims"},           {WB_HOST, "host"},       {WB_LOG, "log"},
+	        {WB_EXPERIMENTS, "experiments"},
+	        {WB_COMPOSE, "compose"},
+	        {WB_RESULTS, "results"},
+	        {WB_DETAIL, "detail"},
+	        {WB_COUNTERS, "counters"},
+	        {WB_ARCHIVE, "archive"},
+	        {WB_CLAIMS, "claims"},
+	        {WB_HOST, "host"},
+	        {WB_LOG, "log"},
 	        {WB_HELP, "help"},
 	};
 

@@ -135,8 +135,8 @@ static const char *level_missing(const struct wb_compose *c, size_t factor, cons
 			asked |= abis->levels[l].chosen && strcmp(abis->levels[l].name, name) == 0;
 		if (!asked)
 			continue;
-		missing = show_level_missing(c->experiment, factor, level,
-		                             (enum experiment_abi)abi, c->probes);
+		missing = show_level_missing(c->experiment, factor, level, (enum experiment_abi)abi,
+		                             c->probes);
 		if (!missing)
 			return NULL;
 		why = missing;
@@ -241,8 +241,8 @@ static void level_look(struct wb_compose *c, size_t factor, size_t level)
 static bool factor_is_default(const struct wb_factor *f)
 {
 	for (size_t l = 0; l < f->count; l++) {
-		if (f->levels[l].chosen != names_hold(f->factor->defaults, f->factor->default_count,
-		                                      f->levels[l].name))
+		if (f->levels[l].chosen !=
+		    names_hold(f->factor->defaults, f->factor->default_count, f->levels[l].name))
 			return false;
 	}
 	return true;
@@ -380,8 +380,7 @@ void wb_compose_refresh(struct wb_compose *c)
 
 /* ---- changes, as commands ---- */
 
-char *wb_compose_toggled(const struct wb_compose *c, size_t factor, size_t level,
-                         struct error *err)
+char *wb_compose_toggled(const struct wb_compose *c, size_t factor, size_t level, struct error *err)
 {
 	struct wb_factor *f = &c->factors[factor];
 	struct wb_level *l = &f->levels[level];
@@ -420,10 +419,9 @@ char *wb_compose_all_toggled(const struct wb_compose *c, size_t factor)
 		all &= before[l] || f->levels[l].exists != WB_EXISTS;
 	}
 	for (size_t l = 0; l < f->count; l++) {
-		f->levels[l].chosen =
-		        all ? names_hold(f->factor->defaults, f->factor->default_count,
-		                         f->levels[l].name)
-		            : f->levels[l].exists == WB_EXISTS;
+		f->levels[l].chosen = all ? names_hold(f->factor->defaults,
+		                                       f->factor->default_count, f->levels[l].name)
+		                          : f->levels[l].exists == WB_EXISTS;
 	}
 	line = command_text(c, "compose", against);
 	for (size_t l = 0; l < f->count; l++)

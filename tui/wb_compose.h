@@ -42,7 +42,7 @@ struct wb_compose {
 	double seconds_each; /* what a variant is expected to take; the caller's to set */
 	double seconds_most; /* the time limit */
 	/* what follows from the above */
-	char *line;    /* "run segreg reg=fs,gs --against outer=tls" */
+	char *line; /* "run segreg reg=fs,gs --against outer=tls" */
 	size_t variants;
 	size_t excluded; /* combinations that do not exist */
 	double seconds;  /* expected */
@@ -50,7 +50,8 @@ struct wb_compose {
 };
 
 /* Composes an experiment from words and terms of a base, as `run` takes them; none: its defaults.
- * ERROR_INPUT: nothing has changed. x and probes must live as long as c is used. c begins zeroed. */
+ * ERROR_INPUT: nothing has changed. x and probes must live as long as c is used. c begins zeroed.
+ */
 int wb_compose_set(struct wb_compose *c, const struct experiment *x,
                    const struct host_probes *probes, const char *const *words, size_t n,
                    const char *const *against, size_t against_count, struct error *err);

@@ -17,10 +17,11 @@ static struct {
 } screen;
 
 static const char *const glyphs[WB_GLYPHS][2] = {
-        [WB_HLINE] = {"-", "─"}, [WB_VLINE] = {"|", "│"}, [WB_TEE] = {"+", "┬"}, [WB_TEE_RIGHT] = {"+", "├"},
-        [WB_MARK] = {">", "▸"},  [WB_DOT] = {"|", "·"},   [WB_ON] = {"[x]", "[x]"},
-        [WB_OFF] = {"[ ]", "[ ]"}, [WB_GONE] = {"[-]", "[-]"}, [WB_FULL] = {"#", "━"},
-        [WB_REST] = {".", "─"},  [WB_MORE] = {"...", "…"}, [WB_RETURN] = {"^", "↵"},
+        [WB_HLINE] = {"-", "─"},     [WB_VLINE] = {"|", "│"},   [WB_TEE] = {"+", "┬"},
+        [WB_TEE_RIGHT] = {"+", "├"}, [WB_MARK] = {">", "▸"},    [WB_DOT] = {"|", "·"},
+        [WB_ON] = {"[x]", "[x]"},    [WB_OFF] = {"[ ]", "[ ]"}, [WB_GONE] = {"[-]", "[-]"},
+        [WB_FULL] = {"#", "━"},      [WB_REST] = {".", "─"},    [WB_MORE] = {"...", "…"},
+        [WB_RETURN] = {"^", "↵"},
 };
 
 /* Colours are of the terminal's own eight, on its own background. */

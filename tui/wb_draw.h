@@ -18,7 +18,7 @@ enum wb_style {
 	WB_PLAIN,
 	WB_STRONG,
 	WB_FAINT,
-	WB_TITLE,    /* of the pane that has the focus */
+	WB_TITLE, /* of the pane that has the focus */
 	WB_GOOD,
 	WB_WARN,
 	WB_BAD,
@@ -30,16 +30,16 @@ enum wb_style {
 enum wb_glyph {
 	WB_HLINE,
 	WB_VLINE,
-	WB_TEE,  /* a vertical line begins below a horizontal one */
+	WB_TEE,       /* a vertical line begins below a horizontal one */
 	WB_TEE_RIGHT, /* a horizontal one begins beside it */
-	WB_MARK, /* the selected line */
-	WB_DOT,  /* between facts */
-	WB_ON,   /* a level that is chosen */
+	WB_MARK,      /* the selected line */
+	WB_DOT,       /* between facts */
+	WB_ON,        /* a level that is chosen */
 	WB_OFF,
 	WB_GONE, /* a level that does not exist */
 	WB_FULL, /* progress */
 	WB_REST,
-	WB_MORE, /* text goes on */
+	WB_MORE,   /* text goes on */
 	WB_RETURN, /* the end of a line, within one */
 	WB_GLYPHS,
 };

@@ -35,12 +35,18 @@ static const struct {
 	int code;
 	const char *name, *bytes;
 } special[] = {
-        {KEY_UP, "Up", "\033[A"},        {KEY_DOWN, "Down", "\033[B"},
-        {KEY_RIGHT, "Right", "\033[C"},  {KEY_LEFT, "Left", "\033[D"},
-        {KEY_HOME, "Home", "\033[H"},    {KEY_END, "End", "\033[F"},
-        {KEY_PPAGE, "PgUp", "\033[5~"},  {KEY_NPAGE, "PgDn", "\033[6~"},
-        {KEY_DC, "Del", "\033[3~"},      {KEY_IC, "Ins", "\033[2~"},
-        {KEY_BTAB, "Shift-Tab", "\033[Z"}, {KEY_ENTER, "Enter", "\r"},
+        {KEY_UP, "Up", "\033[A"},
+        {KEY_DOWN, "Down", "\033[B"},
+        {KEY_RIGHT, "Right", "\033[C"},
+        {KEY_LEFT, "Left", "\033[D"},
+        {KEY_HOME, "Home", "\033[H"},
+        {KEY_END, "End", "\033[F"},
+        {KEY_PPAGE, "PgUp", "\033[5~"},
+        {KEY_NPAGE, "PgDn", "\033[6~"},
+        {KEY_DC, "Del", "\033[3~"},
+        {KEY_IC, "Ins", "\033[2~"},
+        {KEY_BTAB, "Shift-Tab", "\033[Z"},
+        {KEY_ENTER, "Enter", "\r"},
         {KEY_BACKSPACE, "Backspace", "\177"},
 };
 
@@ -145,8 +151,7 @@ static bool is_double(int y, int x)
 	bool twice;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	ms = (double)(now.tv_sec - last.tv_sec) * 1e3 +
-	     (double)(now.tv_nsec - last.tv_nsec) / 1e6;
+	ms = (double)(now.tv_sec - last.tv_sec) * 1e3 + (double)(now.tv_nsec - last.tv_nsec) / 1e6;
 	twice = y == last_y && x == last_x && ms < DOUBLE_CLICK_MS;
 	last = now;
 	last_y = twice ? -1 : y;

@@ -1,11 +1,11 @@
 #include "tui/wb_layout.h"
 
 enum {
-	SIDE_WIDTH = 24,      /* of the experiments' column */
-	SIDE_FROM = 96,       /* columns from which they have one */
-	ALL_FROM = 16,        /* lines of body from which all parts are shown */
-	TWO_FROM = 9,         /* and from which results keep the focused one company */
-	TITLE_FROM = 10,      /* lines of screen from which there is a title line */
+	SIDE_WIDTH = 24, /* of the experiments' column */
+	SIDE_FROM = 96,  /* columns from which they have one */
+	ALL_FROM = 16,   /* lines of body from which all parts are shown */
+	TWO_FROM = 9,    /* and from which results keep the focused one company */
+	TITLE_FROM = 10, /* lines of screen from which there is a title line */
 	BAR_FROM = 6,
 	TOP_LEAST = 5,
 	MIDDLE_LEAST = 5,

@@ -270,7 +270,8 @@ static char *one_line(const char *text)
 void wb_line_draw(const struct wb_area *a)
 {
 	char *prompt = prompt_plain(rl_display_prompt), *text = one_line(rl_line_buffer), *all;
-	int cursor = wb_draw_width(prompt) + line_columns(rl_line_buffer, rl_point), margin = a->w > 20 ? 8 : 1;
+	int cursor = wb_draw_width(prompt) + line_columns(rl_line_buffer, rl_point),
+	    margin = a->w > 20 ? 8 : 1;
 	struct wb_area here = *a;
 
 	all = memory_format("%s%s", prompt, text);

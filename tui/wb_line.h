@@ -1,7 +1,8 @@
 /* wb_line: the line at the bottom of the workbench: readline, with its callbacks fed by curses.
  *
  * readline does not touch the terminal here: keys come in by wb_line_key, and what it would draw is
- * drawn by wb_line_draw. Nothing runs but by Enter; a paste goes into the line with its newlines. */
+ * drawn by wb_line_draw. Nothing runs but by Enter; a paste goes into the line with its newlines.
+ */
 #ifndef TUI_WB_LINE_H
 #define TUI_WB_LINE_H
 

@@ -95,15 +95,19 @@ static int wait_for(struct wb *wb, struct pollfd *fds, size_t n, int ms)
 	return ready;
 }
 
-/* The terminal is gone when it says so, or can be read and holds nothing. */
+/* The terminal is gone when it says so, or when it still can be read after all was read, and holds
+ * nothing. */
 static bool is_lost(const struct pollfd *tty, bool got)
 {
+	struct pollfd again = {.fd = STDIN_FILENO, .events = POLLIN};
 	int waiting = 0;
 
 	if (tty->revents & (POLLHUP | POLLERR | POLLNVAL))
 		return true;
-	return (tty->revents & POLLIN) && !got &&
-	       (ioctl(STDIN_FILENO, FIONREAD, &waiting) != 0 || waiting == 0);
+	if (got || poll(&again, 1, 0) <= 0)
+		return false; /* half a character, for one */
+	return (again.revents & (POLLHUP | POLLERR | POLLNVAL)) ||
+	       ioctl(STDIN_FILENO, FIONREAD, &waiting) != 0 || waiting == 0;
 }
 
 static int least_ms(int a, int b)

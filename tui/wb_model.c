@@ -128,7 +128,7 @@ void wb_model_expect(struct wb_model *m)
 
 static int command_compose(struct wb_model *m, const struct command_call *call, struct error *err)
 {
-	const char *name = call->count ? call->words[0]
+	const char *name = call->count             ? call->words[0]
 	                   : m->compose.experiment ? m->compose.experiment->name
 	                                           : "";
 	const struct experiment *x = wb_model_experiment(m, name);
@@ -143,10 +143,9 @@ static int command_compose(struct wb_model *m, const struct command_call *call, 
 		          : error_set(err, ERROR_INPUT,
 		                      "compose: %s is not among the experiments listed", name);
 	}
-	rc = wb_compose_set(&m->compose, x, &m->probes, call->words + 1,
-	                    call->count ? call->count - 1 : 0,
-	                    (const char *const *)call->values.against, call->values.against_count,
-	                    err);
+	rc = wb_compose_set(
+	        &m->compose, x, &m->probes, call->words + 1, call->count ? call->count - 1 : 0,
+	        (const char *const *)call->values.against, call->values.against_count, err);
 	if (rc == ERROR_NONE && other)
 		wb_model_expect(m);
 	return rc;
@@ -162,13 +161,13 @@ void wb_model_follow(struct wb_model *m, const char *const *words, size_t n)
 
 	option_values_inherit(&v, &m->session->defaults);
 	if (strcmp(words[0], run->name) == 0 &&
-	    option_parse(words + 1, n - 1, run->options, run->name, &v, rest, &count, NULL,
-	                 NULL) == ERROR_NONE &&
+	    option_parse(words + 1, n - 1, run->options, run->name, &v, rest, &count, NULL, NULL) ==
+	            ERROR_NONE &&
 	    count > 0)
 		x = wb_model_experiment(m, rest[0]);
-	if (x && wb_compose_set(&m->compose, x, &m->probes, rest + 1, count - 1,
-	                        (const char *const *)v.against, v.against_count,
-	                        NULL) == ERROR_NONE)
+	if (x &&
+	    wb_compose_set(&m->compose, x, &m->probes, rest + 1, count - 1,
+	                   (const char *const *)v.against, v.against_count, NULL) == ERROR_NONE)
 		wb_model_expect(m);
 	option_values_free(&v);
 	free(rest);

@@ -10,9 +10,9 @@
 #include "tui/render_figure.h"
 
 const char *const wb_sort_name[WB_SORTS] = {
-        [WB_SORT_MEASURED] = "measured",     [WB_SORT_NAME] = "name",
-        [WB_SORT_CYCLES] = "cycles",         [WB_SORT_DIFFERENCE] = "difference",
-        [WB_SORT_INTERVAL] = "interval",     [WB_SORT_SPREAD] = "spread",
+        [WB_SORT_MEASURED] = "measured", [WB_SORT_NAME] = "name",
+        [WB_SORT_CYCLES] = "cycles",     [WB_SORT_DIFFERENCE] = "difference",
+        [WB_SORT_INTERVAL] = "interval", [WB_SORT_SPREAD] = "spread",
 };
 
 const struct result_run *wb_results_run(const struct wb_results *r)
@@ -67,9 +67,8 @@ static int by_key(const void *a, const void *b)
 	if (x->text)
 		order = strcmp(x->text, y->text);
 	else if (isnan(x->number) || isnan(y->number))
-		return isnan(x->number) - isnan(y->number)
-		               ? isnan(x->number) - isnan(y->number)
-		               : (x->row > y->row) - (x->row < y->row);
+		return isnan(x->number) - isnan(y->number) ? isnan(x->number) - isnan(y->number)
+		                                           : (x->row > y->row) - (x->row < y->row);
 	else
 		order = (x->number > y->number) - (x->number < y->number);
 	if (order)

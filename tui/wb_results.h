@@ -35,7 +35,7 @@ struct wb_results {
 	/* what follows */
 	size_t *order; /* rows of the run shown */
 	size_t order_count;
-	size_t selected; /* of order */
+	size_t selected;  /* of order */
 	unsigned version; /* changes whenever what is shown may have */
 };
 

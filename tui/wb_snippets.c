@@ -69,9 +69,8 @@ char *wb_snippets_command(const char *text)
 /* Runs the editor as git and others do: by the shell, for the variable may hold options. */
 static int editor_run(const char *path, struct error *err)
 {
-	char *argv[] = {(char *)"sh", (char *)"-c",
-	                (char *)"exec ${VISUAL:-${EDITOR:-vi}} \"$1\"", (char *)"sh", (char *)path,
-	                NULL};
+	char *argv[] = {(char *)"sh", (char *)"-c", (char *)"exec ${VISUAL:-${EDITOR:-vi}} \"$1\"",
+	                (char *)"sh", (char *)path, NULL};
 	posix_spawnattr_t attr;
 	sigset_t none, all;
 	pid_t pid;

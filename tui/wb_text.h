@@ -13,11 +13,11 @@
 struct wb_text {
 	char **lines;
 	size_t count;
-	size_t at;   /* the line the cursor is on */
-	size_t top;  /* the first line shown */
-	int left;    /* columns scrolled away */
-	int shown;   /* lines that were shown last */
-	FILE *out;   /* while it is written */
+	size_t at;  /* the line the cursor is on */
+	size_t top; /* the first line shown */
+	int left;   /* columns scrolled away */
+	int shown;  /* lines that were shown last */
+	FILE *out;  /* while it is written */
 	char *buffer;
 	size_t size;
 	unsigned long key; /* of what stands here, for those who make texts only when they must */

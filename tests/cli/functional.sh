@@ -179,3 +179,43 @@ test_a_run_says_why_it_stopped() {
 	expect_measured
 	expect_json '.[]|select(.kind=="run")|.stop_reason|test("time limit of 0.1 s")'
 }
+
+# A figure is of one copy, however many a turn has, and what a turn costs besides is taken off.
+test_copies_in_a_turn_of_a_loop_are_an_iteration_each() {
+	cat >turns.s <<-'END'
+		#: title    A hundred dependent adds in turns of several copies
+		#: factor   copies 1..64
+		#: default  copies=1,16,64
+		#: repeat   copies=16 loop 16
+		#: repeat   copies=64 loop 64
+		#: repeat   unroll
+		#: stack    copies=64 4
+		#: abi      i386 x86_64
+		#: expect   copies=1 iterations == 3
+		#: expect   copies=16 iterations == 16
+		#: expect   copies=64 iterations == 64
+		#: expect   counter == iterations
+		.macro setup copies
+			xor %eax, %eax
+			mov $1, %ecx
+		.endm
+		.macro teardown copies
+			xor %edx, %edx
+			mov $100, %ecx
+			div %ecx
+			mov %eax, env_counter(env)
+		.endm
+		.macro body copies
+			.rept 100
+			add %ecx, %eax
+			.endr
+			.if \copies == 64
+			lea -4(xsp), xsp
+			.endif
+		.endm
+	END
+	lab run ./turns.s abi=all --time 0.4 --format jsonl
+	expect_functional 3
+	expect_json '[.[]|select(.kind=="result" and .state=="measured")]|all(.cycles.est>99 and .cycles.est<101.5)'
+	expect_json '[.[]|select(.kind=="result" and .state=="measured")]|all(.code.unroll%(.variant.copies|tonumber)==0)'
+}

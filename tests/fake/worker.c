@@ -14,6 +14,7 @@
  *   size U              answer to SIZE (100)
  *   cost V CYCLES       per iteration (0: 100, 1: 10, 2: 11, 3: 300, others: 50)
  *   again V CYCLES      added where V stands in a block a second time: the engine's A/A pair
+ *   early V CYCLES N    added to V in the first N blocks
  *   i386 CYCLES         added to every row in the i386 worker (0)
  *   layout SD           cycles per iteration, normal, of each row in a block
  *   wobble SD           the same, of the engine's own variants
@@ -68,7 +69,8 @@ static struct {
 	double rate, drift, i386, layout, wobble, shared, jitter, interrupt, slow;
 	uint32_t granule, size, footprint, delay;
 	bool laplace, split;
-	double cost[VARIANTS], again[VARIANTS];
+	double cost[VARIANTS], again[VARIANTS], early[VARIANTS];
+	long early_blocks[VARIANTS];
 	uint64_t result[VARIANTS];
 	uint32_t faults[VARIANTS];
 	int32_t moved[VARIANTS];
@@ -156,6 +158,8 @@ static void read_line(const char *word, const char *rest)
 		script.cost[v] = strtod(rest + used, NULL);
 	else if (!strcmp(word, "again") && v < VARIANTS)
 		script.again[v] = strtod(rest + used, NULL);
+	else if (!strcmp(word, "early") && v < VARIANTS)
+		sscanf(rest + used, "%lf %ld", &script.early[v], &script.early_blocks[v]);
 	else if (!strcmp(word, "result") && v < VARIANTS)
 		script.result[v] = strtoull(rest + used, NULL, 0);
 	else if (!strcmp(word, "spoil") && v < VARIANTS)
@@ -451,6 +455,7 @@ static void block(const void *body)
 		uint32_t v = entries[i].variant;
 		misbehave(SAMPLE, v);
 		double cost = script.cost[v] + (seen[v] ? script.again[v] : 0);
+		cost += number < script.early_blocks[v] ? script.early[v] : 0;
 		cost += v < 4 ? noise(script.wobble)
 		              : noise(script.layout) + shared + (is_i386 ? script.i386 : 0);
 		seen[v] = true;

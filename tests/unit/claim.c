@@ -573,15 +573,13 @@ static void bytes_are_those_of_the_pools_where_there_are_any(void **state)
 	make_run(&m, usual, 0.1);
 	m.rows[0].code_bytes = 10;
 	m.rows[2].code_bytes = 3;
-	assert_int_equal(formula_evaluate(&c->conditions[0].formula, &m.run, FORMULA_BYTES, &v,
-	                                  &err),
-	                 0);
+	assert_int_equal(
+	        formula_evaluate(&c->conditions[0].formula, &m.run, FORMULA_BYTES, &v, &err), 0);
 	assert_true(fabs(v.value.est - 17) < 1e-9);
 	assert_true(fabs(v.value.lo - v.value.hi) < 1e-9);
 	m.rows[2].pool_bytes = 1000; /* reg=fs has none: none of its bytes are a pool's */
-	assert_int_equal(formula_evaluate(&c->conditions[0].formula, &m.run, FORMULA_BYTES, &v,
-	                                  &err),
-	                 0);
+	assert_int_equal(
+	        formula_evaluate(&c->conditions[0].formula, &m.run, FORMULA_BYTES, &v, &err), 0);
 	assert_true(fabs(v.value.est + 1000) < 1e-9);
 	claim_free(c);
 }

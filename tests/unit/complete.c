@@ -104,10 +104,10 @@ static void the_first_word_is_a_command(void **state)
 {
 	(void)state;
 	assert_offered("sh", "show");
-	assert_offered("  s", "save set show sort source");
+	assert_offered("  s", "save set show source");
 	assert_offered(
-	        "", "asm compare export help host list listing published quit run set show source "
-	            "verify");
+	        "", "asm compare export help host list listing published quit run save set show source "
+	            "verify write");
 	assert_offered("xyz", "");
 	assert_offered("xyz ", "");
 }

@@ -434,8 +434,9 @@ static void bad_numbers_are_refused(void **state)
 	assert_header_refused(
 	        "#: repeat onec",
 	        "/x/t.s:2: repeat is unroll, loop or once, not 'onec': did you mean once?");
-	assert_header_refused("#: repeat loop 0",
-	                      "/x/t.s:2: a turn of a loop has from 1 to 8192 copies of the body, not '0'");
+	assert_header_refused(
+	        "#: repeat loop 0",
+	        "/x/t.s:2: a turn of a loop has from 1 to 8192 copies of the body, not '0'");
 	assert_header_refused(
 	        "#: repeat loop 8193",
 	        "/x/t.s:2: a turn of a loop has from 1 to 8192 copies of the body, not '8193'");
@@ -446,9 +447,10 @@ static void bad_numbers_are_refused(void **state)
 	                      "/x/t.s:2: repeat unroll: '4' is one word too many");
 	assert_header_refused("#: repeat loop 4 4",
 	                      "/x/t.s:2: repeat loop: '4' is one word too many");
-	assert_header_refused("#: repeat loop 1024\n#: stack 257",
-	                      "/x/t.s:3: 257 bytes from each of 1024 copies are more than the 262144 "
-	                      "that a turn of a loop may leave on the stack");
+	assert_header_refused(
+	        "#: repeat loop 1024\n#: stack 257",
+	        "/x/t.s:3: 257 bytes from each of 1024 copies are more than the 262144 "
+	        "that a turn of a loop may leave on the stack");
 }
 
 static void bad_expectations_are_refused(void **state)
@@ -512,8 +514,9 @@ static void iterations_before_a_loop_may_depend_on_levels(void **state)
 	assert_int_equal(x->warms[0].value, 1);
 	assert_int_equal(x->warms[1].value, 1000000);
 	experiment_free(x);
-	assert_header_refused("#: repeat loop\n#: warm 0",
-	                      "/x/t.s:3: warm is a number of iterations from 1 to 1000000, not '0'");
+	assert_header_refused(
+	        "#: repeat loop\n#: warm 0",
+	        "/x/t.s:3: warm is a number of iterations from 1 to 1000000, not '0'");
 	assert_header_refused(
 	        "#: repeat loop\n#: warm 1000001",
 	        "/x/t.s:3: warm is a number of iterations from 1 to 1000000, not '1000001'");
@@ -583,8 +586,8 @@ static void a_form_of_repeating_stands_once_without_a_condition(void **state)
 static void evictions_go_with_single_shots_of_any_level(void **state)
 {
 	(void)state;
-	struct experiment *x = parse_header(
-	        "#: factor a x y\n#: repeat a=y once\n#: evict a=y code flush\n", "a");
+	struct experiment *x =
+	        parse_header("#: factor a x y\n#: repeat a=y once\n#: evict a=y code flush\n", "a");
 	assert_int_equal(x->evict_count, 1);
 	experiment_free(x);
 }
@@ -592,9 +595,10 @@ static void evictions_go_with_single_shots_of_any_level(void **state)
 static void a_pattern_names_two_factors(void **state)
 {
 	(void)state;
-	struct experiment *x = parse_header("#: factor order random blocks\n#: factor share 0 25 100\n"
-	                                    "#: pattern share order | for people\n",
-	                                    "order, share");
+	struct experiment *x =
+	        parse_header("#: factor order random blocks\n#: factor share 0 25 100\n"
+	                     "#: pattern share order | for people\n",
+	                     "order, share");
 	assert_int_equal(x->pattern_share, 2);
 	assert_int_equal(x->pattern_kind, 1);
 	experiment_free(x);
@@ -663,7 +667,8 @@ static void bad_requests_for_services_are_refused(void **state)
 		const char *lines, *message;
 	} bad[] = {
 	        {"#: pattern a", "pattern names two factors: that of the share, that of the kind"},
-	        {"#: pattern a k a", "pattern names two factors: that of the share, that of the kind"},
+	        {"#: pattern a k a",
+	         "pattern names two factors: that of the share, that of the kind"},
 	        {"#: pattern a b", "there is no factor 'b' (abi a k w r)"},
 	        {"#: pattern a=0 k", "pattern is the name of one factor, not 'a=0'"},
 	        {"#: pattern w k", "a share is 0 to 100 percent, and w has the level 101"},
@@ -784,14 +789,16 @@ static void curves_against_anything_else_are_refused(void **state)
 	         "3: curve needs numbers to draw against, and a has the level two"},
 	        {"#: factor a 1 2\n#: curve a\n#: curve a",
 	         "4: curve stands twice: line 3 has it too"},
-	        {"#: factor a 1 2\n#: curve a 0",
-	         "3: curve is a factor, how many bytes one of its number takes (1 to 1048576), and a "
-	         "factor that they are multiplied by, not 'a 0'"},
+	        {"#: factor a 1 2\n#: curve a 0", "3: curve is a factor, how many bytes one of its "
+	                                          "number takes (1 to 1048576), and a "
+	                                          "factor that they are multiplied by, not 'a 0'"},
 	        {"#: factor a 1 2\n#: curve a 1048577",
-	         "3: curve is a factor, how many bytes one of its number takes (1 to 1048576), and a "
+	         "3: curve is a factor, how many bytes one of its number takes (1 to 1048576), and "
+	         "a "
 	         "factor that they are multiplied by, not 'a 1048577'"},
 	        {"#: factor a 1 2\n#: curve a 8 a a",
-	         "3: curve is a factor, how many bytes one of its number takes (1 to 1048576), and a "
+	         "3: curve is a factor, how many bytes one of its number takes (1 to 1048576), and "
+	         "a "
 	         "factor that they are multiplied by, not 'a 8 a a'"},
 	        {"#: factor a 1 2\n#: curve a 8 a", "3: curve: a cannot be multiplied by itself"},
 	        {"#: factor a 1 2\n#: curve a 8 b", "3: there is no factor 'b' (abi a)"},

@@ -32,6 +32,7 @@ struct paper {
 	struct run_track tracks[TRACKS];
 	double ticks[TRACKS][BLOCKS], spread[TRACKS][BLOCKS];
 	struct host_probes probes;
+	unsigned worker_of[BLOCKS];
 };
 
 static struct paper *paper_new(size_t rows, uint32_t blocks)
@@ -54,6 +55,9 @@ static struct paper *paper_new(size_t rows, uint32_t blocks)
 	assert_non_null(p->r.result->rows);
 	p->r.result->row_count = rows;
 	a->used = true;
+	a->worker_of = p->worker_of;
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		p->worker_of[b] = 1 + b / RUN_BLOCKS_A_WORKER;
 	a->tracks = p->tracks;
 	a->track_count = 4 + rows + 1;
 	a->ten = 1;

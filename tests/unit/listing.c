@@ -263,6 +263,49 @@ static void what_is_no_instruction_is_told_as_bytes(void **state)
 	drop(&m);
 }
 
+/* A code segment's pool has some 26 or 60 KB of room before its landings. */
+static void room_in_a_pool_is_one_line(void **state)
+{
+	(void)state;
+	struct made m;
+	MAKE(&m,
+	     "#: title T\n#: abi i386\n.macro pool\nclc\njmp *0x188(%ebp)\n.zero 60000\ncmc\n.zero "
+	     "63\n.endm\n.macro body\nnop\n.endm\n");
+	const struct listing_line *zero = NULL;
+	size_t lines = 0;
+	assert_int_equal(m.rc, 0);
+	for (size_t i = 0; i < m.l.line_count; i++) {
+		if (strcmp(m.l.lines[i].part, "pool") != 0)
+			continue;
+		lines++;
+		if (!strncmp(m.l.lines[i].text, ".zero", 5))
+			zero = &m.l.lines[i];
+	}
+	assert_non_null(zero);
+	assert_string_equal(zero->text, ".zero 60000"); /* not the operand's zeros */
+	assert_int_equal(zero->offset, 7);
+	assert_int_equal(zero->byte_count, 0);
+	assert_int_equal(lines, 2 + 1 + 1 + 32); /* fewer zeros than 64 are code */
+	drop(&m);
+}
+
+static void a_pool_in_a_16_bit_segment_is_read_as_such(void **state)
+{
+	(void)state;
+	struct made m;
+	MAKE(&m, "#: title T\n#: abi i386\n#: segment code16\n.macro pool\n.byte 0xe8, 1, 2, "
+	         "0x90\n.endm\n.macro body\n.byte 0xe8, 1, 2, 3, 4\n.endm\n");
+	assert_int_equal(m.rc, 0);
+	size_t pool = 0, body = 0;
+	for (size_t i = 0; i < m.l.line_count; i++) {
+		pool += !strcmp(m.l.lines[i].part, "pool");
+		body += !strcmp(m.l.lines[i].part, "body");
+	}
+	assert_int_equal(pool, 2); /* a call of two bytes of displacement, and nop */
+	assert_int_equal(body, 1);
+	drop(&m);
+}
+
 static void an_empty_body_is_a_part_without_lines(void **state)
 {
 	(void)state;
@@ -317,6 +360,8 @@ int main(void)
 	        cmocka_unit_test(a_listing_has_every_part_of_every_variant),
 	        cmocka_unit_test(references_are_resolved_to_example_addresses),
 	        cmocka_unit_test(what_is_no_instruction_is_told_as_bytes),
+	        cmocka_unit_test(room_in_a_pool_is_one_line),
+	        cmocka_unit_test(a_pool_in_a_16_bit_segment_is_read_as_such),
 	        cmocka_unit_test(an_empty_body_is_a_part_without_lines),
 	        cmocka_unit_test(a_long_body_is_listed_whole),
 	        cmocka_unit_test(errors_are_those_of_assembling),

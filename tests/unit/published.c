@@ -229,13 +229,12 @@ static void rows_have_a_field_for_each_column(void **state)
 static void further_figures_have_a_line_for_each_row_and_level(void **state)
 {
 	(void)state;
-	struct published *p =
-	        parse("#: value ns ns\n#: run pair reg=fs,gs inner=ldt,data\n"
-	              "#: here | [reg=fs inner=ldt]\n#: each inner\n"
-	              "#: also bytes bytes | [reg={reg} inner={inner}]\n"
-	              "#: also twice cycles reg=gs | 2 * [reg={reg} inner={inner}]\n"
-	              "#: also twice cycles selector=data | [reg=fs inner=ldt]\n",
-	              rows);
+	struct published *p = parse("#: value ns ns\n#: run pair reg=fs,gs inner=ldt,data\n"
+	                            "#: here | [reg=fs inner=ldt]\n#: each inner\n"
+	                            "#: also bytes bytes | [reg={reg} inner={inner}]\n"
+	                            "#: also twice cycles reg=gs | 2 * [reg={reg} inner={inner}]\n"
+	                            "#: also twice cycles selector=data | [reg=fs inner=ldt]\n",
+	                            rows);
 	assert_string_equal(p->each, "inner");
 	assert_int_equal(p->also_count, 2);
 	assert_string_equal(p->also[0].name, "bytes");
@@ -283,9 +282,8 @@ static void bad_further_figures_are_refused(void **state)
 	static const struct {
 		const char *lines, *message;
 	} bad[] = {
-	        {"#: each inner\n",
-	         "6: each goes with also: '#: also NAME cycles|ns|seconds|bytes "
-	         "[COLUMN=VALUE,...]... | FORMULA'"},
+	        {"#: each inner\n", "6: each goes with also: '#: also NAME cycles|ns|seconds|bytes "
+	                            "[COLUMN=VALUE,...]... | FORMULA'"},
 	        {"#: each innr\n#: also a ns | [reg=fs]\n", "6: each: pair has no factor 'innr'"},
 	        {"#: each reg\n#: also a ns | [reg=fs]\n",
 	         "6: each: the table has a column reg too: {reg} could be either"},

@@ -681,6 +681,57 @@ static void controls_of_one_abi_that_fail_spoil_the_whole_run(void **state)
 	assert_not_trusted(&l, "a/a i386", "differ by 2.0");
 }
 
+/* Somebody else was busy when the run began. */
+static void a_run_whose_controls_fail_goes_on_and_is_trusted_when_they_pass(void **state)
+{
+	(void)state;
+	struct lab l;
+	lab_open(&l, one_abi, "k=1,2", "k=1");
+	script(&l, "early 2 3 16\nsize 1000\ncost 5 80\ndelay 1");
+	lab_run_well(&l);
+	assert_string_equal(l.result->stop_reason, "precision reached");
+	assert_true(l.result->blocks > RUN_BLOCKS_LEAST);
+	assert_true(l.result->trusted);
+	assert_true(control(&l, "one add x86_64")->ok);
+	/* each control once, as it is at the end */
+	assert_int_equal(l.result->control_count, 4);
+	assert_verdict(&l, 1, RESULT_DIFFERENT);
+	lab_close(&l);
+	/* it does not go on for ever */
+	lab_open(&l, one_abi, "k=1,2", "k=1");
+	script(&l, "cost 2 14\nsize 1000\ncost 5 80\ndelay 1");
+	lab_run_well(&l);
+	assert_string_equal(l.result->stop_reason, "precision reached");
+	assert_false(l.result->trusted);
+	assert_in_range((int)(l.result->seconds * 1000), 500, 5000);
+	lab_close(&l);
+	/* and not beyond its time */
+	lab_open(&l, one_abi, "k=1,2", "k=1");
+	script(&l, "cost 2 14\nsize 1000\ncost 5 80\ndelay 1");
+	l.spec.time_limit = 0.2;
+	lab_run_well(&l);
+	assert_string_equal(l.result->stop_reason, "time limit of 0.2 s reached");
+	assert_false(l.result->trusted);
+	lab_close(&l);
+}
+
+static void a_difference_that_moves_while_the_run_is_on_is_told(void **state)
+{
+	(void)state;
+	struct lab l;
+	lab_open(&l, one_abi, "k=1..3", "k=1");
+	/* both costs are seen by half of the placements, and only one row's moves */
+	script(&l, "size 1000\nearly 5 2 12\ncost 6 80");
+	l.spec.precision_cycles = 10;
+	lab_run_well(&l);
+	assert_int_equal(l.result->blocks, RUN_BLOCKS_LEAST);
+	assert_event(&l, "warning",
+	             "k=2: the difference to its base moved while the run was on, from +2.0");
+	for (size_t i = 0; i < l.result->event_count; i++)
+		assert_null(strstr(l.result->events[i].text, "k=3: the difference"));
+	lab_close(&l);
+}
+
 static void a_machine_without_the_footprint_is_told_and_trusted(void **state)
 {
 	(void)state;
@@ -1503,6 +1554,8 @@ int main(void)
 	        TEST(two_copies_of_one_code_that_differ_are_not_trusted),
 	        TEST(too_few_placements_to_tell_are_not_trusted),
 	        TEST(controls_of_one_abi_that_fail_spoil_the_whole_run),
+	        TEST(a_run_whose_controls_fail_goes_on_and_is_trusted_when_they_pass),
+	        TEST(a_difference_that_moves_while_the_run_is_on_is_told),
 	        TEST(a_machine_without_the_footprint_is_told_and_trusted),
 	        TEST(what_a_baseline_costs_is_taken_off),
 	        TEST(what_an_empty_loop_costs_is_taken_off),

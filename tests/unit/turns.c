@@ -52,8 +52,7 @@ FOR_ABIS(copies_in_a_turn_lie_at_different_addresses)
 FOR_ABIS(a_loop_takes_back_what_a_turn_leaves_on_the_stack)
 {
 	static const char text[] = WITH(
-	        "#: repeat loop 4\n#: stack 16\n",
-	        ".macro setup\nmovl $0, env_save0(env)\n.endm\n",
+	        "#: repeat loop 4\n#: stack 16\n", ".macro setup\nmovl $0, env_save0(env)\n.endm\n",
 	        ".rept 16 / (4 + 4 * abi64)\npush xax\n.endr\nmov xsp, env_save1(env)\n");
 	struct protocol_checked c = check_of(abi, text);
 	assert_int_equal(c.iterations, 4);
@@ -88,14 +87,15 @@ FOR_ABIS(iterations_of_a_loop_come_in_whole_periods_of_its_pattern)
 	for (size_t i = 0; i < 2; i++) {
 		struct bench b;
 		/* 3 ones of 4 in every execution, whose place goes on: counted by the last */
-		bench_open(&b, abi,
-		           WITH("#: repeat loop\n",
-		                ".macro setup\nmov env_pattern(env), xsi\nmovl $0, "
-		                "env_save1(env)\n.endm\n.macro teardown\nmov env_save1(env), "
-		                "%eax\nshl $2, %eax\nmov env_iterations(env), %ecx\nlea (xcx,xcx,2), "
-		                "%ecx\ncmp %ecx, %eax\njne 1f\nincl env_save2(env)\n1: incl "
-		                "env_save3(env)\n.endm\n",
-		                "movzbl (xsi), %eax\ninc xsi\nadd %eax, env_save1(env)\n"));
+		bench_open(
+		        &b, abi,
+		        WITH("#: repeat loop\n",
+		             ".macro setup\nmov env_pattern(env), xsi\nmovl $0, "
+		             "env_save1(env)\n.endm\n.macro teardown\nmov env_save1(env), "
+		             "%eax\nshl $2, %eax\nmov env_iterations(env), %ecx\nlea (xcx,xcx,2), "
+		             "%ecx\ncmp %ecx, %eax\njne 1f\nincl env_save2(env)\n1: incl "
+		             "env_save3(env)\n.endm\n",
+		             "movzbl (xsi), %eax\ninc xsi\nadd %eax, env_save1(env)\n"));
 		b.p.variants[0].pattern = cases[i].pattern;
 		b.p.variants[0].share = 75;
 		bench_ready(&b);
@@ -106,7 +106,8 @@ FOR_ABIS(iterations_of_a_loop_come_in_whole_periods_of_its_pattern)
 		struct protocol_checked c = check(&b);
 		/* 3 rounds, each of 2U and U, each behind one to warm up; and a check, with the
 		 * quiet ones of the check before, which have no whole period */
-		assert_int_equal(c.env.save3 - before3, 12 + 1 + (has(abi, HOST_FOOTPRINT) ? 8 : 0));
+		assert_int_equal(c.env.save3 - before3,
+		                 12 + 1 + (has(abi, HOST_FOOTPRINT) ? 8 : 0));
 		assert_int_equal(c.env.save2 - before2, 12);
 		bench_close(&b);
 	}

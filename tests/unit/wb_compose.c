@@ -179,8 +179,8 @@ static void a_word_that_is_wrong_changes_nothing(void **state)
 	struct fixture *f = *state;
 	struct error err;
 
-	assert_int_equal(wb_compose_set(&f->c, f->x, &f->probes,
-	                                (const char *const[]){"reg=xs"}, 1, NULL, 0, &err),
+	assert_int_equal(wb_compose_set(&f->c, f->x, &f->probes, (const char *const[]){"reg=xs"}, 1,
+	                                NULL, 0, &err),
 	                 ERROR_INPUT);
 	assert_string_equal(f->c.line, "run t");
 }

@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-static const int want[WB_PLACES] = {[WB_SIDE] = 20, [WB_TOP] = 9, [WB_MIDDLE] = 5, [WB_BOTTOM] = 99};
+static const int want[WB_PLACES] = {
+        [WB_SIDE] = 20, [WB_TOP] = 9, [WB_MIDDLE] = 5, [WB_BOTTOM] = 99};
 
 static void assert_inside(const struct wb_box *b, int h, int w)
 {
