@@ -491,7 +491,7 @@ const uint8_t *program_body(const struct program *p, size_t variant, size_t *siz
 {
 	int32_t s = p->variants[variant].body;
 	*size = s < 0 ? 0 : p->sections[s].size;
-	return s < 0 ? NULL : p->bytes + p->sections[s].offset;
+	return s < 0 || !p->bytes ? NULL : p->bytes + p->sections[s].offset;
 }
 
 uint32_t program_pool_bytes(const struct program *p, size_t variant)
@@ -501,6 +501,8 @@ uint32_t program_pool_bytes(const struct program *p, size_t variant)
 	if (number < 0)
 		return 0;
 	const struct protocol_section *s = &p->sections[number];
+	if (!s->size)
+		return 0;
 	const uint8_t *bytes = p->bytes + s->offset;
 	uint32_t count = 0;
 	for (uint32_t i = 0, zeros; i < s->size; i += zeros + 1) {

@@ -230,6 +230,21 @@ static void plan_tracks(struct run *r, struct run_abi *a, const long *rows, size
 	}
 }
 
+/* The assembler says a thing once for every variant, so the first few lines tell what there is to be told. */
+static void add_warnings(struct run *r, const char *text)
+{
+	enum { LINES = 5 };
+	const char *end = text;
+	for (unsigned i = 0; i < LINES && *end; i++) {
+		end += strcspn(end, "\n");
+		end += *end == '\n';
+	}
+	size_t n = (size_t)(end - text);
+	while (n && text[n - 1] == '\n')
+		n--;
+	result_event_add(r->result, "warning", "assembler: %.*s%s", (int)n, text, *end ? "\n..." : "");
+}
+
 int run_plan_abi(struct run *r, enum experiment_abi abi, struct error *err)
 {
 	const struct experiment_variants *v = r->spec.variants;
@@ -272,7 +287,7 @@ int run_plan_abi(struct run *r, enum experiment_abi abi, struct error *err)
 	plan_tracks(r, a, rows, n);
 	plan_ldt(r, a, rows, n);
 	if (a->program.warnings && *a->program.warnings && strstr(a->program.warnings, "Warning:"))
-		result_event_add(r->result, "warning", "assembler: %s", a->program.warnings);
+		add_warnings(r, a->program.warnings);
 done:
 	experiment_free(own);
 	free(items);

@@ -18,6 +18,7 @@ struct command_call;
 struct journal;
 struct result_run;
 struct run;
+struct run_sample;
 
 /* Who looks on where commands do not only print: the workbench. ctx is the session's face_ctx. */
 struct session_face {
@@ -25,6 +26,8 @@ struct session_face {
 	int (*ready)(void *ctx, struct error *err);
 	/* Drives a run to its end in place of run_to_end, with the same outcome. */
 	int (*drive)(void *ctx, struct run *run, struct error *err);
+	/* Every sample of a run, as it comes. */
+	void (*sample)(void *ctx, const struct run_sample *sample);
 	/* A run that has ended or was opened: the face's from then on. */
 	void (*take)(void *ctx, struct result_run *run);
 	/* Carries out a command that is the workbench's alone. */

@@ -32,15 +32,26 @@ static void raw_text(FILE *f, const char *text)
 	fputc('"', f);
 }
 
-static void raw_sample(void *ctx, const struct run_sample *s)
+static void raw_sample(const struct measure *m, const struct run_sample *s)
 {
-	const struct measure *m = ctx;
 	const char *state = s->state == 'k' ? "kept" : s->state == 'i' ? "interrupted" : "fenced";
 
 	fprintf(m->raw, "%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%ld,", experiment_abi_name[s->abi],
 	        s->worker, s->block, s->round, s->row);
 	raw_text(m->raw, s->name ? s->name : "");
 	fprintf(m->raw, ",%" PRIu32 ",%" PRIu64 ",%s\n", s->iterations, s->ticks, state);
+}
+
+/* For the file of --raw, and for the face. */
+static void sample_tell(void *ctx, const struct run_sample *s)
+{
+	const struct measure *m = ctx;
+	const struct session *session = m->call->session;
+
+	if (m->raw)
+		raw_sample(m, s);
+	if (session->face)
+		session->face->sample(session->face_ctx, s);
 }
 
 static int raw_open(struct measure *m, struct error *err)
@@ -145,7 +156,7 @@ static int spec_fill(struct measure *m, struct run_spec *spec, struct error *err
 	        .precision_share = precision  ? v->precision_share
 	                           : m->bases ? run_precision_share_against
 	                                      : run_precision_share,
-	        .sample = m->raw ? raw_sample : NULL,
+	        .sample = m->raw || m->call->session->face ? sample_tell : NULL,
 	        .ctx = m,
 	};
 	return v->set & OPTION_BIT(OPTION_SEED) ? ERROR_NONE : seed_draw(&spec->seed, err);

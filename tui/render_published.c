@@ -445,20 +445,25 @@ static void further_text(const struct render_page *page, const struct published 
 	char **heads = memory_get(most * sizeof(*heads));
 	struct table *t;
 
-	if (p->each)
-		columns[n++] = (struct table_column){.head = p->each, .align = TABLE_RIGHT};
-	for (size_t c = 0; c < p->column_count; c++)
-		if (p->named[c])
-			columns[n++] =
-			        (struct table_column){.head = p->columns[c], .gap = n ? 2 : 0};
+	if (p->each) {
+		columns[n] = (struct table_column){.head = p->each, .align = TABLE_RIGHT};
+		n++;
+	}
+	for (size_t c = 0; c < p->column_count; c++) {
+		if (!p->named[c])
+			continue;
+		columns[n] = (struct table_column){.head = p->columns[c], .gap = n ? 2 : 0};
+		n++;
+	}
 	for (size_t c = 0; c < p->also_count; c++) {
 		const char *unit = formula_unit_name[p->also[c].unit];
 
 		heads[c] = strcmp(unit, p->also[c].name) == 0
 		                   ? memory_copy(unit)
 		                   : memory_format("%s, %s", p->also[c].name, unit);
-		columns[n++] = (struct table_column){
+		columns[n] = (struct table_column){
 		        .head = heads[c], .gap = n ? 2 : 0, .align = TABLE_POINT};
+		n++;
 	}
 	t = table_new(page, columns, n);
 	for (size_t i = 0; i < p->line_count; i++)

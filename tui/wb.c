@@ -78,6 +78,7 @@ static int face_drive(void *ctx, struct run *run, struct error *err)
 	wb->model.progress = 0;
 	wb->model.seconds_left = NAN;
 	wb_results_live_set(&wb->model.results, run_result(run));
+	wb_samples_begin(&wb->model.samples, run_result(run));
 	rc = wb_loop_run(wb, run, err);
 	wb_results_live_set(&wb->model.results, NULL);
 	wb->run = NULL;
@@ -85,6 +86,13 @@ static int face_drive(void *ctx, struct run *run, struct error *err)
 	if (wb->stopped && wb->session->stop)
 		*wb->session->stop = 1;
 	return rc;
+}
+
+static void face_sample(void *ctx, const struct run_sample *sample)
+{
+	struct wb *wb = ctx;
+
+	wb_samples_take(&wb->model.samples, sample);
 }
 
 static void say_run(struct wb *wb, const struct result_run *run)
@@ -148,6 +156,7 @@ static int face_command(void *ctx, struct command_call *call, struct error *err)
 static const struct session_face face = {
         .ready = face_ready,
         .drive = face_drive,
+        .sample = face_sample,
         .take = face_take,
         .command = face_command,
 };

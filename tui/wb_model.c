@@ -74,6 +74,7 @@ int wb_model_init(struct wb_model *m, struct session *s, struct error *err)
 
 void wb_model_free(struct wb_model *m)
 {
+	wb_samples_free(&m->samples);
 	wb_results_free(&m->results);
 	wb_compose_free(&m->compose);
 	experiment_list_free(&m->experiments);

@@ -11,6 +11,7 @@
 #include "tui/command.h"
 #include "tui/wb_compose.h"
 #include "tui/wb_results.h"
+#include "tui/wb_samples.h"
 
 enum { WB_ADVICE_MOST = 16 };
 
@@ -24,6 +25,7 @@ struct wb_model {
 	size_t advice_count;
 	struct wb_compose compose;
 	struct wb_results results;
+	struct wb_samples samples; /* of the run that is on, or was last */
 	double progress;     /* of the run that is on, 0 to 1 */
 	double seconds_left; /* NAN: not known */
 };

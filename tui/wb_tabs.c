@@ -1,8 +1,8 @@
 #include "tui/wb_tab.h"
 
 const struct wb_tab *const wb_tabs[] = {
-        &tab_distribution, &tab_chart,    &tab_listing, &tab_source,
-        &tab_checks,       &tab_counters, &tab_claims,  &tab_log,
+        &tab_distribution, &tab_samples,  &tab_chart,  &tab_listing, &tab_source,
+        &tab_checks,       &tab_counters, &tab_claims, &tab_log,
 };
 const size_t wb_tab_count = sizeof(wb_tabs) / sizeof(wb_tabs[0]);
 
