@@ -6,7 +6,7 @@
 #include "tui/memory.h"
 #include "tui/wb_histogram.h"
 
-enum { FACTS = 1 /* lines below the picture */ };
+enum { FACTS = 2 /* lines below the picture */ };
 
 static void write_samples(struct wb *wb, const struct render_page *page, int height)
 {
@@ -33,7 +33,7 @@ static void write_samples(struct wb *wb, const struct render_page *page, int hei
 	wb_histogram_write(page, cycles, s->count, height - FACTS, "cycles");
 	render_page_say(page, 2, NULL,
 	                memory_format("  %zu of %llu pairs of samples, each the difference of 2U and "
-	                              "U executions",
+	                              "U executions; what is subtracted from the row is in them",
 	                              s->count, (unsigned long long)s->seen));
 	free(cycles);
 }

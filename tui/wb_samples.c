@@ -63,8 +63,7 @@ void wb_samples_take(struct wb_samples *s, const struct run_sample *sample)
 	if (sample->row < 0 || (size_t)sample->row >= s->row_count ||
 	    sample->round >= WB_SAMPLES_ROUNDS)
 		return;
-	if (sample->row != s->row || sample->block != s->block ||
-	    sample->iterations < s->iterations)
+	if (sample->row != s->row || sample->block != s->block)
 		pair_begin(s, sample);
 	if (sample->iterations == s->iterations) {
 		s->first[sample->round] = ticks;
@@ -73,7 +72,8 @@ void wb_samples_take(struct wb_samples *s, const struct run_sample *sample)
 	first = s->first[sample->round];
 	if (isfinite(first) && isfinite(ticks))
 		row_add(s, &s->rows[sample->row],
-		        (ticks - first) / (double)(sample->iterations - s->iterations));
+		        (ticks - first) /
+		                ((double)sample->iterations - (double)s->iterations));
 }
 
 const struct wb_samples_row *wb_samples_of(const struct wb_samples *s,

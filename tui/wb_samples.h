@@ -36,8 +36,8 @@ struct wb_samples {
 /* Begins anew, for a run that is about to be measured. */
 void wb_samples_begin(struct wb_samples *s, const struct result_run *run);
 
-/* Takes a sample as the run reports it: of each row and block first those of U executions, then
- * those of 2U. */
+/* Takes a sample as the run reports it: of each row and block first those of U executions and then
+ * those of 2U, or the other way round. */
 void wb_samples_take(struct wb_samples *s, const struct run_sample *sample);
 
 /* The samples of a row of a run; NULL where there are none. */
