@@ -233,7 +233,7 @@ static int start_worker(struct run *r, struct run_abi *a, struct error *err)
 	if (!rc)
 		rc = worker_send(a->worker, PROTOCOL_BEGIN, &begin, sizeof begin, NULL, 0, err);
 	a->guarded = begin.guard;
-	a->workers_started++;
+	a->workers_started += !begin.guard;
 	a->blocks_of_worker = 0;
 	a->waiting = RUN_STARTING;
 	set_deadline(r, 5);

@@ -153,12 +153,12 @@ static struct stats_interval scaled(struct stats_interval x, double by)
 	return (struct stats_interval){x.est * by, x.lo * by, x.hi * by};
 }
 
-/* ticks: room for two values a block. */
 static struct stats_interval widened(struct stats_interval x, double by)
 {
 	return (struct stats_interval){x.est, x.est - (x.est - x.lo) * by, x.est + (x.hi - x.est) * by};
 }
 
+/* ticks: room for two values a block. */
 static void judge_level(struct run *r, const struct run_abi *a, const struct run_track *t, double *ticks)
 {
 	struct result_row *row = &r->result->rows[t->row];

@@ -116,6 +116,11 @@ static void set_footprint(struct result_row *row, enum result_footprint state, c
 	row->footprint_why = strdup(why);
 }
 
+static bool touches_es(const struct program *p, size_t section)
+{
+	return listing_touches_es(p->abi, p->bytes + p->sections[section].offset, p->sections[section].size);
+}
+
 /* The footprint is a null selector in %es: code that uses %es would be other code with it, and an interrupt taken in the kernel leaves none.
  * Returns whether it may be put down. */
 static bool describe_code(struct result_row *row, const struct program *p, size_t variant, bool loop)
@@ -130,7 +135,11 @@ static bool describe_code(struct result_row *row, const struct program *p, size_
 	program_body_hash(p, variant, row->sha256);
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
 		if (parts[i] >= 0)
-			bare |= listing_touches_es(p->abi, p->bytes + p->sections[parts[i]].offset, p->sections[parts[i]].size);
+			bare |= touches_es(p, (size_t)parts[i]);
+	/* and what the file puts into .text, which every variant may call */
+	for (size_t i = 0; i < p->section_count; i++)
+		if (p->sections[i].variant == PROTOCOL_SHARED && p->sections[i].flags & PROTOCOL_EXEC)
+			bare |= touches_es(p, i);
 	if (bare)
 		set_footprint(row, RESULT_FOOTPRINT_OFF, "the code uses %es");
 	else if (listing_enters_kernel(p->abi, code, size))

@@ -204,7 +204,6 @@ int measure_start(struct measure *m, struct error *err)
 	struct run_spec spec;
 	int rc;
 
-	archive_prepare(m);
 	m->moved = affinity_leave(m);
 	rc = spec_fill(m, &spec, err);
 	if (rc == ERROR_NONE)
@@ -236,8 +235,11 @@ void measure_finish(struct measure *m)
 {
 	m->out->result = run_take(m->run);
 	raw_close(m);
-	if (m->out->result && measure_count(m->out->result, RESULT_MEASURED) > 0)
-		archive_keep(m, m->out->result);
+	/* not before there is something to keep: a run that is refused leaves no archive behind */
+	if (!m->out->result || measure_count(m->out->result, RESULT_MEASURED) == 0)
+		return;
+	archive_prepare(m);
+	archive_keep(m, m->out->result);
 }
 
 void measure_free(struct measure *m)

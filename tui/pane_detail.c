@@ -40,17 +40,30 @@ static void write_text(struct wb *wb, const struct wb_area *a)
 	detail.written = detail.tab;
 }
 
+static int heads_width(int gap)
+{
+	int w = 0;
+
+	for (size_t i = 0; i < wb_tab_count; i++)
+		w += gap + wb_draw_width(wb_tabs[i]->title);
+	return w + 1;
+}
+
+/* The brackets stand in the gaps, so that names stay where they are. */
 static void draw_heads(const struct wb_area *a)
 {
-	int x = 1;
+	int x = 0, gap = heads_width(2) <= a->w ? 2 : 1;
 
 	for (size_t i = 0; i < wb_tab_count; i++) {
 		bool here = i == detail.tab;
+		int name = x + gap;
 
 		detail.heads[i] = x;
-		x += wb_draw_text(a, 0, x, here ? WB_STRONG : WB_FAINT, here ? "[" : " ");
-		x += wb_draw_text(a, 0, x, here ? WB_STRONG : WB_FAINT, wb_tabs[i]->title);
-		x += wb_draw_text(a, 0, x, here ? WB_STRONG : WB_FAINT, here ? "]" : " ");
+		x = name + wb_draw_text(a, 0, name, here ? WB_STRONG : WB_FAINT, wb_tabs[i]->title);
+		if (here) {
+			wb_draw_text(a, 0, name - 1, WB_STRONG, "[");
+			wb_draw_text(a, 0, x, WB_STRONG, "]");
+		}
 	}
 }
 

@@ -49,6 +49,13 @@ static bool find(struct wb *wb, const char *what, int step)
 	return wb_text_find(&text, what, step);
 }
 
+/* It may have been looked at again. */
+static void open_host(struct wb *wb)
+{
+	(void)wb;
+	text.width = 0;
+}
+
 static void close_host(void)
 {
 	wb_text_free(&text);
@@ -64,5 +71,6 @@ const struct wb_pane pane_host = {
         .act = act,
         .click = click,
         .find = find,
+        .open = open_host,
         .close = close_host,
 };

@@ -229,6 +229,21 @@ static void tell_outcome(struct wb *wb, const char *command, const char *line, e
 	free(message);
 }
 
+/* What may have been set has its effect. */
+static void settings_hold(struct wb *wb)
+{
+	const struct option_values *v = &wb->session->defaults;
+	struct wb_compose *c = &wb->model.compose;
+
+	wb_term_mouse(!v->no_mouse);
+	if (v->cpu >= 0 && v->cpu != wb->model.host.cpu)
+		wb_model_look(&wb->model);
+	if (c->seconds_most != v->time) {
+		c->seconds_most = v->time;
+		wb_compose_refresh(c);
+	}
+}
+
 static void execute(struct wb *wb, const struct words *w)
 {
 	struct session *s = wb->session;
@@ -256,8 +271,7 @@ static void execute(struct wb *wb, const struct words *w)
 		journal_tell(s->journal, entry, text);
 	journal_fold(s->journal);
 	tell_outcome(wb, w->items[0], line, code, text, wb->taken != taken && !inner);
-	wb_term_mouse(!s->defaults.no_mouse);
-	wb->model.compose.seconds_most = s->defaults.time;
+	settings_hold(wb);
 	/* What stopped this command stops no other. */
 	if (!inner && s->stop && !*wb->terminate)
 		*s->stop = 0;

@@ -93,7 +93,8 @@ static void write_axis(const struct render_page *page, const struct histogram *h
 		fputs(!page->style.utf8 ? tick ? "+" : "-" : tick ? "┴" : "─", page->out);
 	}
 	fprintf(page->out, "\n  %-*s%-*s%s %s\n", half - (int)strlen(middle) / 2, lo,
-	        columns - half - (int)(strlen(hi) + 1) / 2 + (int)strlen(middle) / 2, middle, hi, unit);
+	        columns - half - (int)(strlen(hi) + 1) / 2 + (int)strlen(middle) / 2, middle, hi,
+	        unit);
 }
 
 void wb_histogram_write(const struct render_page *page, const double *x, size_t n, int height,

@@ -34,9 +34,15 @@ const struct experiment *wb_model_experiment(const struct wb_model *m, const cha
 	return NULL;
 }
 
-static void host_look(struct wb_model *m)
+void wb_model_look(struct wb_model *m)
 {
 	int cpu;
+
+	host_free(&m->host);
+	m->host = (struct host){0};
+	free(m->host_json);
+	m->host_json = NULL;
+	m->advice_count = 0;
 
 	if (host_cpu_pick(m->session->defaults.cpu, &cpu, NULL) != ERROR_NONE &&
 	    host_cpu_pick(-1, &cpu, NULL) != ERROR_NONE)
@@ -57,7 +63,7 @@ int wb_model_init(struct wb_model *m, struct session *s, struct error *err)
 	m->seconds_left = NAN;
 	if (rc)
 		return rc;
-	host_look(m);
+	wb_model_look(m);
 	/* Without experiments the workbench still opens, and says where it looked. */
 	if (experiment_list(&m->experiments, err) == ERROR_INTERNAL)
 		return ERROR_INTERNAL;

@@ -26,14 +26,17 @@ struct wb_model {
 	struct wb_compose compose;
 	struct wb_results results;
 	struct wb_samples samples; /* of the run that is on, or was last */
-	double progress;     /* of the run that is on, 0 to 1 */
-	double seconds_left; /* NAN: not known */
+	double progress;           /* of the run that is on, 0 to 1 */
+	double seconds_left;       /* NAN: not known */
 };
 
 /* Reads the experiments and looks at the machine; composes the first experiment. What cannot be
  * read is missing; ERROR_INTERNAL: nothing works. */
 int wb_model_init(struct wb_model *m, struct session *s, struct error *err);
 void wb_model_free(struct wb_model *m);
+
+/* Looks at the machine again: at the CPU that is set now. */
+void wb_model_look(struct wb_model *m);
 
 /* "Segments", or "other". */
 const char *wb_model_group(const struct experiment *x);

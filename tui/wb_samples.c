@@ -72,12 +72,11 @@ void wb_samples_take(struct wb_samples *s, const struct run_sample *sample)
 	first = s->first[sample->round];
 	if (isfinite(first) && isfinite(ticks))
 		row_add(s, &s->rows[sample->row],
-		        (ticks - first) /
-		                ((double)sample->iterations - (double)s->iterations));
+		        (ticks - first) / ((double)sample->iterations - (double)s->iterations));
 }
 
-const struct wb_samples_row *wb_samples_of(const struct wb_samples *s,
-                                           const struct result_run *run, size_t row)
+const struct wb_samples_row *wb_samples_of(const struct wb_samples *s, const struct result_run *run,
+                                           size_t row)
 {
 	if (!run || s->run != run || s->seed != run->seed || row >= s->row_count)
 		return NULL;

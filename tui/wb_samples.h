@@ -41,8 +41,8 @@ void wb_samples_begin(struct wb_samples *s, const struct result_run *run);
 void wb_samples_take(struct wb_samples *s, const struct run_sample *sample);
 
 /* The samples of a row of a run; NULL where there are none. */
-const struct wb_samples_row *wb_samples_of(const struct wb_samples *s,
-                                           const struct result_run *run, size_t row);
+const struct wb_samples_row *wb_samples_of(const struct wb_samples *s, const struct result_run *run,
+                                           size_t row);
 
 void wb_samples_free(struct wb_samples *s);
 

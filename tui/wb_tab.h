@@ -21,8 +21,8 @@ struct wb_tab {
 extern const struct wb_tab *const wb_tabs[];
 extern const size_t wb_tab_count;
 
-extern const struct wb_tab tab_distribution, tab_samples, tab_chart, tab_listing, tab_source, tab_checks,
-        tab_counters, tab_claims, tab_log;
+extern const struct wb_tab tab_distribution, tab_samples, tab_chart, tab_listing, tab_source,
+        tab_checks, tab_counters, tab_claims, tab_log;
 
 /* Shows a tab of that name in the detail; false if there is none. */
 bool pane_detail_show(struct wb *wb, const char *tab);

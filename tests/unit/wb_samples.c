@@ -107,8 +107,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(pairs_of_a_round_make_a_value_in_either_order),
-	        cmocka_unit_test(
-	                rejected_samples_controls_and_halves_of_other_blocks_make_none),
+	        cmocka_unit_test(rejected_samples_controls_and_halves_of_other_blocks_make_none),
 	        cmocka_unit_test(a_long_run_is_drawn_from_evenly),
 	        cmocka_unit_test(they_belong_to_one_run),
 	};
