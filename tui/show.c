@@ -252,12 +252,42 @@ static void text_notes(const struct render_page *page, const char *doc)
 	}
 }
 
+/* What stands behind the key in a header line of the file. */
+static char *header_value(const struct experiment *x, unsigned line)
+{
+	const char *p = x->text;
+	size_t key, n;
+
+	while (--line && (p = strchr(p, '\n')))
+		p++;
+	if (!p)
+		return memory_copy("");
+	p += strspn(p, " \t");
+	p += 2; /* "#:" */
+	p += strspn(p, " \t");
+	key = strcspn(p, " \t\n");
+	p += key + strspn(p + key, " \t");
+	n = strcspn(p, "|\n");
+	while (n && (p[n - 1] == ' ' || p[n - 1] == '\t'))
+		n--;
+	return memory_copy_part(p, n);
+}
+
 static void text_repeat(const struct render_page *page, const struct experiment *x)
 {
 	char *copies = x->copies > 1 ? memory_format("%s, %u copies a turn",
 	                                             experiment_repeat_name[x->repeat], x->copies)
 	                             : memory_copy(experiment_repeat_name[x->repeat]);
 
+	/* forms that hold on a condition, as the file has them */
+	for (size_t i = x->repeat_count; i-- > 0;) {
+		char *line = header_value(x, x->repeats[i].line);
+		char *longer = memory_format("%s; %s%s", line, i + 1 == x->repeat_count ? "else " : "", copies);
+
+		free(copies);
+		copies = longer;
+		free(line);
+	}
 	text_key(page, "repeat", copies);
 	free(copies);
 }
