@@ -38,7 +38,7 @@ COMPILE_WORKER = $(CC) -I. $(DEFINES) $(CPPFLAGS) -std=gnu17 $(WARN) $(WERROR) -
 # What Debian calls what is needed: to build and run, and besides to test.
 PACKAGES := gcc libc6-dev gcc-multilib binutils libncurses-dev libreadline-dev libpfm4-dev libgsl-dev libjansson-dev \
 	libsqlite3-dev libelf-dev zlib1g-dev libcapstone-dev libmd-dev libmuparser-dev
-CHECK_PACKAGES := $(PACKAGES) libcmocka-dev mandoc clang jq sqlite3 strace util-linux procps
+CHECK_PACKAGES := $(PACKAGES) libcmocka-dev mandoc clang jq sqlite3 strace util-linux procps tmux
 
 all: $(BIN) $(WORKERS)
 
@@ -126,13 +126,17 @@ check:
 	@$(MAKE) --no-print-directory -s BUILD=build-clang BIN=build-clang/entrylab WERROR=-Werror CC=clang all
 	@echo 'clang builds it without a warning'
 
-tests: unit cli
+tests: unit cli screen
 
 unit: $(UNIT) $(FAKE) $(WORKERS)
 	@for t in $(UNIT); do echo "== $$t"; $$t || exit 1; done
 
 cli: all
 	@tests/cli/run $(abspath $(BIN))
+
+# The workbench in a real terminal.
+screen: all
+	@tests/screen/run $(abspath $(BIN))
 
 asan:
 	$(call install_packages,$(CHECK_PACKAGES))
@@ -163,5 +167,5 @@ clean:
 	rm -rf build build-check build-clang build-asan entrylab
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo check tests unit cli asan bench install uninstall format clean
+.PHONY: all help demo check tests unit cli screen asan bench install uninstall format clean
 .DELETE_ON_ERROR:

@@ -122,3 +122,84 @@ test_the_experiment_of_the_manual_works() {
 		expect_json '[.[]|select(.kind=="result")]|length>=1 and all(.state=="measured")'
 	done
 }
+
+# ---- entrylab-experiments(7): what repeats the files of experiments, claims and published tables ----
+
+# The page as it reads, to the file page. No paragraph is as long as a line, so that none is broken at a hyphen.
+experiments_page() {
+	page entrylab-experiments.7
+	need mandoc
+	mandoc -T ascii -O width=1000 "$TOP/man/entrylab-experiments.7" | col -bx >page
+}
+
+# One section or subsection of it, in one line.
+part() { # HEADING
+	awk -v h="$1" '/^[^ ]|^   [^ ]/ {sub(/^ +/, ""); on = ($0 == h); next} on' page | tr -s ' \n' ' '
+}
+
+sentence() { # TEXT: with its full stop
+	echo "${1%.}."
+}
+
+test_the_manual_has_a_section_for_each_experiment_in_its_group() {
+	page entrylab-experiments.7
+	same 'experiments and groups' "$("$PROGRAM" list --format jsonl | jq -r '"\(.experiment):\(.group | ascii_upcase | gsub(" "; "_"))"')" \
+		"$(awk '/^\.Sh/ {group = substr($0, 5); gsub(" ", "_", group)} /^\.Ss/ {print $2 ":" group}' "$TOP/man/entrylab-experiments.7")"
+}
+
+test_the_manual_has_the_title_source_and_factors_of_each_experiment() {
+	local name title source text line
+	experiments_page
+	for name in $("$PROGRAM" list --format jsonl | jq -r .experiment); do
+		lab show "$name" --format jsonl
+		text=$(part "$name")
+		title=$(json '.[0].title')
+		source=$(json '.[0].source')
+		[[ $text == " $title ${source:+Source. $(sentence "$source") }Question. "* ]] ||
+			fail "entrylab-experiments(7): $name does not begin with its title and its source: ${text:0:300}"
+		same "factors of $name" "$(json '.[0].factors[].factor')" \
+			"$(awk -v h=".Ss $name" '/^\.S[hs]/ {on = ($0 == h)} on && /^\.It Cm/ {print $3}' "$TOP/man/entrylab-experiments.7")"
+		while IFS= read -r line; do
+			grep -qF -- " $(sentence "$line")" <<<"$text" || fail "entrylab-experiments(7): $name: not so in its section: $line"
+		done < <(json '.[0].factors[] | "\(.factor): \(if .lo then "\(.lo)..\(.hi)" else [.levels[].level] | join(" ") end) \(.doc)"')
+	done
+}
+
+test_the_manual_has_the_claims_with_their_numbers_and_statements() {
+	local text line
+	experiments_page
+	lab list claims --format jsonl
+	text=$(part CLAIMS)
+	same claims "$(json '.[].claim')" "$(items entrylab-experiments.7 CLAIMS | sed -n 's/.*Cm \([^ ]*\).*/\1/p')"
+	while IFS= read -r line; do
+		grep -qF -- " $(sentence "$line")" <<<"$text" || fail "entrylab-experiments(7): no such claim: $line"
+	done < <(json '.[] | "\(if .number then "\(.number) " else "" end)\(.claim) (\(.run // .needs | split(" ")[0])) \(.statement)"')
+}
+
+test_the_manual_has_the_published_tables_with_their_titles_and_sources() {
+	local text line
+	experiments_page
+	lab published --format jsonl
+	text=$(part 'PUBLISHED TABLES')
+	same 'published tables' "$(json '.[].table')" "$(items entrylab-experiments.7 'PUBLISHED TABLES' | awk '{print $3}')"
+	while IFS= read -r line; do
+		grep -qF -- " $(sentence "$line")" <<<"$text" || fail "entrylab-experiments(7): no such table: $line"
+	done < <(json '.[] | "\(.table) \(.title | rtrimstr(".")). Source: \(.source | rtrimstr("."))\(if .run then ". Measured by \(.run | split(" ")[0])" else "" end)"')
+}
+
+# In the section of an experiment stand commands that run it.
+test_the_examples_of_the_experiments_manual_work() {
+	local name line found
+	page entrylab-experiments.7
+	for name in $("$PROGRAM" list --format jsonl | jq -r .experiment); do
+		found=0
+		while read -r line; do
+			found=1
+			[[ $line == "run $name" || $line == "run $name "* ]] || fail "entrylab-experiments(7): under $name: $line"
+			printf '%s\n' 'set time 0.05' "$line" >example.elab
+			lab -f example.elab --quiet
+			[ "$STATUS" = 3 ] || expect_measured # 3: not on this machine
+		done < <(awk -v h=".Ss $name" '/^\.S[hs]/ {on = ($0 == h)} on && sub(/^\.Dl /, "")' "$TOP/man/entrylab-experiments.7")
+		[ $found = 1 ] || fail "entrylab-experiments(7): no example under $name"
+	done
+}
