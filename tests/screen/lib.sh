@@ -10,7 +10,8 @@ LONG=':run segreg --precision 0.0001 --time 50'
 unset TMUX TMUX_PANE LS_COLORS
 
 # The private server: no configuration, and a socket of this test's own.
-tmux() { command tmux -L screen -f /dev/null "$@"; }
+SOCKET=screen-$BASHPID
+tmux() { command tmux -L "$SOCKET" -f /dev/null "$@"; }
 
 # The workbench ends with its terminal; its files are there until it has.
 close_terminal() {
