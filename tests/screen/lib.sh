@@ -16,7 +16,7 @@ tmux() { command tmux -L "$SOCKET" -f /dev/null "$@"; }
 # The workbench ends with its terminal; its files are there until it has.
 close_terminal() {
 	local p
-	p=$(tmux display -p -t it '#{pane_pid}' 2>/dev/null) && p=$(pgrep -P "$p")
+	p=$(tmux display -p -t it '#{pane_pid}' 2>/dev/null) && p=$(pgrep -s "$p")
 	tmux kill-server 2>/dev/null
 	for ((i = 0; i < 200; i++)); do
 		[ -n "$p" ] && kill -0 $p 2>/dev/null || return
@@ -36,7 +36,8 @@ open_terminal() { # COLUMNSxROWS [NAME=VALUE...]
 		env "$@" PS1='READY$ ' HISTFILE=/dev/null PATH="${PROGRAM%/*}:$PATH" bash --norc --noprofile -i || fail "no terminal"
 	tmux set -t it window-size manual
 	expect_screen "^$PROMPT"
-	shell_line 'ulimit -c 0'
+	# its readline would hide a bracketed paste that was left on
+	shell_line "ulimit -c 0; bind 'set enable-bracketed-paste off'; clear"
 }
 
 # A line for the shell in the terminal.
@@ -106,7 +107,7 @@ long_run() {
 # The process of the workbench.
 pid() {
 	local p
-	p=$(pgrep -P "$(tmux display -p -t it '#{pane_pid}')" -x entrylab) || return
+	p=$(pgrep -s "$(tmux display -p -t it '#{pane_pid}')" -x entrylab) || return
 	echo "$p"
 }
 is_stopped() { [ "$(ps -o stat= -p "$1" | cut -c1)" = T ]; }
@@ -116,9 +117,12 @@ worker_pid() { # of the workbench's workers, one
 	pgrep -P "$1" -x entrylab-worker | head -n 1 | grep .
 }
 
+# tmux takes its time to tell the terminal's new size to the kernel.
 resize() { # COLUMNSxROWS
 	tmux resize-window -t it -x "${1%x*}" -y "${1#*x}"
+	within "the terminal is $1" has_size "$(tmux display -p -t it '#{pane_tty}')" "${1#*x} ${1%x*}"
 }
+has_size() { [ "$(stty -F "$1" size)" = "$2" ]; } # TTY "ROWS COLUMNS"
 
 modes() {
 	tmux display -p -t it 'alternate=#{alternate_on} cursor=#{cursor_flag} keypad=#{keypad_flag}#{keypad_cursor_flag} mouse=#{mouse_any_flag}'
@@ -130,7 +134,7 @@ expect_restored() {
 	expect_screen "$PROMPT *$"
 	within "the terminal's modes are as before ($(modes))" \
 		are_modes 'alternate=0 cursor=1 keypad=00 mouse=0'
-	shell_line 'stty -a >stty.after; echo "writ"ten'
+	shell_line '[ -e stty.after ] || stty -a >stty.after; echo "writ"ten'
 	expect_screen '^written'
 	[ ! -e stty.before ] || diff stty.before stty.after || fail "stty -a is not as before"
 	is_shown 'echo "writ"ten' || fail "what is typed is not echoed"
@@ -147,6 +151,13 @@ expect_restored() {
 stty_before() {
 	shell_line 'stty -a >stty.before; echo "sav"ed'
 	expect_screen '^saved'
+}
+
+# The workbench, from a shell that leaves the terminal as it is: one with job control mends what a signal left behind.
+open_workbench_alone() {
+	open_terminal 80x24
+	shell_line "sh -c 'stty -a >stty.before; entrylab; echo left with \$?; stty -a >stty.after'"
+	expect_screen ':run segreg'
 }
 
 # Where the first line stands that has TEXT, from 0: "row column".

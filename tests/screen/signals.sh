@@ -28,6 +28,7 @@ test_resize_while_suspended_is_seen_after_fg() {
 	p=$(pid) || fail "no process"
 	key C-z
 	within 'it is stopped' is_stopped "$p"
+	expect_screen "^$PROMPT *$" # else the size is told to the workbench, and not to the shell
 	resize 120x40
 	shell_line fg
 	expect_screen ':run segreg'
@@ -94,10 +95,7 @@ test_sigstop_and_fg_draw_the_screen_again() {
 
 test_sigterm_without_a_run_restores_the_terminal() {
 	local p
-	open_terminal 80x24
-	stty_before
-	shell_line 'entrylab; echo "left with $?"'
-	expect_screen ':run segreg'
+	open_workbench_alone
 	p=$(pid) || fail "no process"
 	kill -TERM "$p"
 	expect_screen '^left with [1-9]'
@@ -116,10 +114,7 @@ test_terminal_that_is_lost_without_a_run_ends_it() {
 crash_restores() { # SIGNAL
 	local p
 	own_workers
-	open_terminal 80x24
-	stty_before
-	shell_line entrylab
-	expect_screen ':run segreg'
+	open_workbench_alone
 	command_line "$DONE"
 	expect_screen 'run 1: '
 	long_run_or_results

@@ -28,10 +28,7 @@ test_eighty_columns_show_all_parts_and_e_opens_the_experiments() {
 }
 
 test_q_leaves_with_status_0() {
-	open_terminal 80x24
-	stty_before
-	shell_line 'entrylab; echo "left with $?"'
-	expect_screen ':run segreg'
+	open_workbench_alone
 	text q
 	expect_screen '^left with 0'
 	expect_restored
