@@ -94,13 +94,9 @@ int claim_find(const char *name, struct claim **out, struct error *err)
 {
 	char *path;
 	*out = NULL;
-	if (shelf_is_path(&shelf_claims, name))
-		return claim_read(name, out, err);
-	if (!*name)
-		return error_set(err, ERROR_INPUT, "a claim's name is empty");
-	int rc = shelf_find(&shelf_claims, name, &path, err);
+	int rc = shelf_locate(&shelf_claims, name, &path, err);
 	if (!rc)
-		rc = path ? claim_read(path, out, err) : shelf_unknown(&shelf_claims, name, err);
+		rc = claim_read(path, out, err);
 	free(path);
 	return rc;
 }

@@ -214,14 +214,9 @@ int experiment_find(const char *name, struct experiment **out, struct error *err
 {
 	char *path;
 	*out = NULL;
-	if (shelf_is_path(&shelf_experiments, name))
-		return experiment_read(name, out, err);
-	if (!*name)
-		return error_set(err, ERROR_INPUT, "an experiment's name is empty");
-	int rc = shelf_find(&shelf_experiments, name, &path, err);
+	int rc = shelf_locate(&shelf_experiments, name, &path, err);
 	if (!rc)
-		rc = path ? experiment_read(path, out, err)
-		          : shelf_unknown(&shelf_experiments, name, err);
+		rc = experiment_read(path, out, err);
 	free(path);
 	return rc;
 }

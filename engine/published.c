@@ -77,14 +77,9 @@ int published_find(const char *name, struct published **out, struct error *err)
 {
 	char *path;
 	*out = NULL;
-	if (shelf_is_path(&shelf_published, name))
-		return published_read(name, out, err);
-	if (!*name)
-		return error_set(err, ERROR_INPUT, "a table's name is empty");
-	int rc = shelf_find(&shelf_published, name, &path, err);
+	int rc = shelf_locate(&shelf_published, name, &path, err);
 	if (!rc)
-		rc = path ? published_read(path, out, err)
-		          : shelf_unknown(&shelf_published, name, err);
+		rc = published_read(path, out, err);
 	free(path);
 	return rc;
 }

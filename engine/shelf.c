@@ -188,3 +188,16 @@ int shelf_each(const struct shelf *s,
 	experiment_paths_free(paths);
 	return rc;
 }
+
+int shelf_locate(const struct shelf *s, const char *word, char **path, struct error *err)
+{
+	*path = NULL;
+	if (!*word)
+		return error_set(err, ERROR_INPUT, "an empty word is no %s's name", s->what);
+	if (shelf_is_path(s, word)) {
+		*path = strdup(word);
+		return *path ? 0 : experiment_words_no_memory(err);
+	}
+	int rc = shelf_find(s, word, path, err);
+	return rc || *path ? rc : shelf_unknown(s, word, err);
+}

@@ -229,7 +229,7 @@ test_what_is_missing_or_too_much_is_told() {
 	lab run segreg reg=fs reg=gs
 	expect_refused 'reg is named twice'
 	lab run ''
-	expect_refused "experiment's name is empty"
+	expect_refused "no experiment's name"
 	lab compare 1
 	expect_refused 'compare: something is missing'
 	lab host now
