@@ -68,7 +68,7 @@ test_resize_during_a_run_goes_on() {
 	expect_screen "^$PROMPT"
 }
 
-test_killed_worker_is_replaced_and_the_run_goes_on() {
+test_killed_worker_costs_its_row_or_ends_the_run_and_is_told() {
 	local p w
 	own_workers
 	open_workbench 100x30
@@ -83,12 +83,14 @@ test_killed_worker_is_replaced_and_the_run_goes_on() {
 	text '?' # keys are taken
 	expect_screen 'Show the keys'
 	key Escape
+	expect_screen ':run segreg' # two Esc in one read would be one
 	key Escape
-	expect_screen '(cut short|NOT TRUSTED|worker)'
+	expect_screen 'run 1 . segreg . (cut short|NOT TRUSTED)'
 	lab show last --format jsonl
 	expect_exit 0
 	expect_json '[.[] | select(.kind == "result" and .state == "measured")] | length >= 3'
 	expect_json '[.[] | select(.kind == "result" and .state != "measured")] | all(.reason | test("SIGKILL"))'
+	jq -r '.. | strings' out | grep -qE 'SIGKILL|signal 9' || fail "no word of the worker that was killed"
 	text q
 	expect_screen "^$PROMPT"
 	expect_no_workers
