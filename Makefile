@@ -38,7 +38,7 @@ COMPILE_WORKER = $(CC) -I. $(DEFINES) $(CPPFLAGS) -std=gnu17 $(WARN) $(WERROR) -
 # What Debian calls what is needed: to build and run, and besides to test.
 PACKAGES := gcc libc6-dev gcc-multilib binutils libncurses-dev libreadline-dev libpfm4-dev libgsl-dev libjansson-dev \
 	libsqlite3-dev libelf-dev zlib1g-dev libcapstone-dev libmd-dev libmuparser-dev
-CHECK_PACKAGES := $(PACKAGES) libcmocka-dev mandoc clang jq sqlite3 strace util-linux procps tmux
+CHECK_PACKAGES := $(PACKAGES) libcmocka-dev mandoc clang jq sqlite3 strace util-linux procps bsdextrautils tmux
 
 all: $(BIN) $(WORKERS)
 
