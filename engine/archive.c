@@ -87,7 +87,8 @@ static int fail(const struct archive *a, int rc, struct error *err)
 	bool os_told = (rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN;
 	int os = os_told ? sqlite3_system_errno(a->db) : 0;
 	rc = plain_code(rc, os);
-	/* a log that cannot be made beside the file, for want of leave to write: SQLite says that it is not there */
+	/* a log that cannot be made beside the file, for want of leave to write: SQLite says that
+	 * it is not there */
 	if (rc == SQLITE_CANTOPEN && os == ENOENT && !access(a->path, F_OK)) {
 		rc = SQLITE_READONLY;
 		os = 0;

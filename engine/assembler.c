@@ -21,8 +21,8 @@ enum { SECONDS = 20, OUT_FD = 9 };
 
 static int memory_file(const char *name)
 {
-	/* Close-on-exec, for the assembler gets its copies by dup2; and above the numbers of those copies, even if this process was
-	 * started without a standard input or output. */
+	/* Close-on-exec, for the assembler gets its copies by dup2; and above the numbers of those
+	 * copies, even if this process was started without a standard input or output. */
 	int fd = memfd_create(name, MFD_CLOEXEC);
 	if (fd < 0)
 		return -1;
@@ -31,8 +31,8 @@ static int memory_file(const char *name)
 	return high;
 }
 
-/* The environment with messages in English, for program_source_explain reads them: LC_ALL in front, and no other. malloc'ed array of
- * borrowed strings. */
+/* The environment with messages in English, for program_source_explain reads them: LC_ALL in front,
+ * and no other. malloc'ed array of borrowed strings. */
 static char **plain_environment(void)
 {
 	size_t n = 0, used = 0;
@@ -96,7 +96,8 @@ static int wait_for(pid_t pid, int *status)
 	return late ? -1 : 0;
 }
 
-static int spawn(enum experiment_abi abi, const char *directory, int in, int out, int messages, pid_t *pid)
+static int spawn(enum experiment_abi abi, const char *directory, int in, int out, int messages,
+                 pid_t *pid)
 {
 	char self[64];
 	char *argv[8];
@@ -128,7 +129,8 @@ static int spawn(enum experiment_abi abi, const char *directory, int in, int out
 	posix_spawnattr_init(&attr);
 	sigemptyset(&set);
 	posix_spawnattr_setsigmask(&attr, &set);
-	/* its own group: ^C at the terminal is the tool's to handle, and a half-written object is of no use */
+	/* its own group: ^C at the terminal is the tool's to handle, and a half-written object is
+	 * of no use */
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
 	int e = posix_spawnp(pid, "as", &actions, &attr, argv, env);
@@ -138,8 +140,8 @@ static int spawn(enum experiment_abi abi, const char *directory, int in, int out
 	return e;
 }
 
-int assembler_run(enum experiment_abi abi, const char *text, size_t size, const char *directory, int *object,
-		  char **messages, struct error *err)
+int assembler_run(enum experiment_abi abi, const char *text, size_t size, const char *directory,
+                  int *object, char **messages, struct error *err)
 {
 	int rc = 0, status = 0;
 	pid_t pid;
@@ -154,28 +156,33 @@ int assembler_run(enum experiment_abi abi, const char *text, size_t size, const 
 	if (e) {
 		errno = e;
 		rc = e == ENOENT || e == EACCES
-			     ? error_set(err, ERROR_ABSENT,
-					 "no assembler: `as` is not on the PATH (Debian: apt-get install binutils)")
-			     : error_errno(err, ERROR_INTERNAL, "cannot start the assembler");
+		             ? error_set(err, ERROR_ABSENT,
+		                         "no assembler: `as` is not on the PATH (Debian: apt-get "
+		                         "install binutils)")
+		             : error_errno(err, ERROR_INTERNAL, "cannot start the assembler");
 		goto done;
 	}
 	/* a .rept without end would otherwise take the machine's memory */
 	struct rlimit limit = {2ul << 30, 2ul << 30};
 	prlimit(pid, RLIMIT_AS, &limit, NULL);
 	if (wait_for(pid, &status)) {
-		rc = error_set(err, ERROR_INPUT, "the assembler did not finish within %d s", SECONDS);
+		rc = error_set(err, ERROR_INPUT, "the assembler did not finish within %d s",
+		               SECONDS);
 		goto done;
 	}
 	*messages = read_messages(log);
 	if (!*messages) {
 		rc = error_set(err, ERROR_INTERNAL, "out of memory");
 	} else if (WIFSIGNALED(status)) {
-		rc = error_set(err, ERROR_INPUT, "the assembler was ended by signal %d: out of memory?",
-			       WTERMSIG(status));
+		rc = error_set(err, ERROR_INPUT,
+		               "the assembler was ended by signal %d: out of memory?",
+		               WTERMSIG(status));
 	} else if (WEXITSTATUS(status)) {
 		rc = error_set(err, ERROR_INPUT, "the assembler refuses the source");
 	} else if (lseek(out, 0, SEEK_END) <= 0) {
-		rc = error_set(err, ERROR_ABSENT, "the assembler that is on the PATH wrote no object file: is that GNU as?");
+		rc = error_set(
+		        err, ERROR_ABSENT,
+		        "the assembler that is on the PATH wrote no object file: is that GNU as?");
 	} else {
 		*object = out;
 		out = -1;

@@ -50,7 +50,8 @@ static int judge_value(const struct claim_condition *c, const struct result_run 
 	out->verdict = place(c, out->value);
 	half = (out->value.hi - out->value.lo) / 2;
 	/* the interval decides, so its confidence is the level of this test */
-	out->decidable = stats_detectable(half, v->placements, run->confidence, 1 - run->confidence, POWER);
+	out->decidable =
+	        stats_detectable(half, v->placements, run->confidence, 1 - run->confidence, POWER);
 	if (out->verdict != CLAIM_UNDECIDED)
 		return 0;
 	if (!isfinite(half))

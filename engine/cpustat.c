@@ -9,12 +9,13 @@ bool cpustat_parse(const char *text, int cpu, double ticks_a_second, struct cpus
 {
 	char head[32];
 	int n = snprintf(head, sizeof head, "cpu%d ", cpu);
-	for (const char *line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+	for (const char *line = text; line && *line;
+	     line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
 		unsigned long long t[8];
 		if (strncmp(line, head, (size_t)n))
 			continue;
-		if (sscanf(line + n, "%llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3], &t[4],
-			   &t[5], &t[6], &t[7]) != 8)
+		if (sscanf(line + n, "%llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2],
+		           &t[3], &t[4], &t[5], &t[6], &t[7]) != 8)
 			return false;
 		out->busy = (double)(t[0] + t[1] + t[2] + t[5] + t[6]) / ticks_a_second;
 		out->idle = (double)(t[3] + t[4]) / ticks_a_second;
@@ -43,7 +44,8 @@ bool cpustat_read(int cpu, struct cpustat *out)
 
 bool cpustat_between(const struct cpustat *from, const struct cpustat *to, struct cpustat *share)
 {
-	double busy = to->busy - from->busy, idle = to->idle - from->idle, steal = to->steal - from->steal;
+	double busy = to->busy - from->busy, idle = to->idle - from->idle,
+	       steal = to->steal - from->steal;
 	double all = busy + idle + steal;
 	if (all <= 0)
 		return false;

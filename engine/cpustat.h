@@ -1,4 +1,5 @@
-/* cpustat: what a CPU did between two moments, from /proc/stat (proc(5)): for what others took from it while a run was on. */
+/* cpustat: what a CPU did between two moments, from /proc/stat (proc(5)): for what others took from
+ * it while a run was on. */
 #ifndef ENGINE_CPUSTAT_H
 #define ENGINE_CPUSTAT_H
 

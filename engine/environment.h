@@ -1,8 +1,9 @@
-/* environment: the block of memory that %rbp (in i386 %ebp) points to while setup, body and teardown run.
+/* environment: the block of memory that %rbp (in i386 %ebp) points to while setup, body and
+ * teardown run.
  *
- * One layout for both ABIs: pointers have 8 bytes everywhere, and 32-bit code reads the lower half. The table below is the only
- * list of the fields: the assembler's symbols (env_NAME), the names that "#: expect" accepts and the list in
- * entrylab-experiment(5) come from it. */
+ * One layout for both ABIs: pointers have 8 bytes everywhere, and 32-bit code reads the lower half.
+ * The table below is the only list of the fields: the assembler's symbols (env_NAME), the names
+ * that "#: expect" accepts and the list in entrylab-experiment(5) come from it. */
 #ifndef ENGINE_ENVIRONMENT_H
 #define ENGINE_ENVIRONMENT_H
 
@@ -10,7 +11,7 @@
 #include <stdint.h>
 
 struct environment {
-	uint64_t counter;    /* zero before every execution; a body's own proof of work */
+	uint64_t counter; /* zero before every execution; a body's own proof of work */
 	uint64_t counter2;
 	uint64_t result;     /* zero before every execution; for what a body found */
 	uint64_t iterations; /* of this execution */

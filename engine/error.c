@@ -8,9 +8,9 @@ static const struct {
 	enum error_code code;
 	int status;
 } order[] = {
-	/* worst first */
-	{ERROR_STOPPED, 130}, {ERROR_INTERNAL, 70}, {ERROR_INPUT, 2},    {ERROR_ABSENT, 3},
-	{ERROR_UNTRUSTED, 4}, {ERROR_NOT_KEPT, 5},  {ERROR_NEGATIVE, 1}, {ERROR_NONE, 0},
+        /* worst first */
+        {ERROR_STOPPED, 130}, {ERROR_INTERNAL, 70}, {ERROR_INPUT, 2},    {ERROR_ABSENT, 3},
+        {ERROR_UNTRUSTED, 4}, {ERROR_NOT_KEPT, 5},  {ERROR_NEGATIVE, 1}, {ERROR_NONE, 0},
 };
 
 int error_vset(struct error *err, enum error_code code, const char *fmt, va_list ap)

@@ -31,9 +31,9 @@ struct host_probes {
  * reason; that is not an error. Takes some milliseconds. ERROR_INTERNAL: no pipe, no memory. */
 int host_probe_run(struct host_probes *out, struct error *err);
 
-/* Reads what a worker's --probe printed, one line a capability: "NAME yes", "NAME yes: WHAT" or "NAME no WHY". Other
- * lines are passed over; a capability without a line is not present. Returns how many capabilities
- * had one. */
+/* Reads what a worker's --probe printed, one line a capability: "NAME yes", "NAME yes: WHAT" or
+ * "NAME no WHY". Other lines are passed over; a capability without a line is not present. Returns
+ * how many capabilities had one. */
 size_t host_probe_parse(const char *text, struct host_probe out[HOST_CAPABILITIES]);
 
 struct host {
@@ -54,8 +54,10 @@ struct host {
 	double core_hz; /* 0 until a run calibrates it */
 	char governor[32];
 	char smt[64]; /* "off", "on, sibling 3", "unknown" */
-	int sibling;  /* another CPU of the same core, the first if there are several; -1: none or unknown */
-	char sibling_load[16]; /* how busy it was during a run; "unknown" before, "none" where there is none */
+	int sibling;  /* another CPU of the same core, the first if there are several; -1: none or
+	                 unknown */
+	char sibling_load[16]; /* how busy it was during a run; "unknown" before, "none" where there
+	                          is none */
 	char clocksource[32];
 	char fred[8];      /* "yes", "no", "unknown" */
 	char pmu[224];     /* "6 counters; libpfm 4.13.0" or why none, from counters/ */

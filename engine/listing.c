@@ -11,15 +11,16 @@ enum { EXAMPLE_ADDRESS = 0x10000000 };
 
 static int open_capstone(enum experiment_abi abi, bool detail, csh *handle)
 {
-	if (cs_open(CS_ARCH_X86, abi == EXPERIMENT_I386 ? CS_MODE_32 : CS_MODE_64, handle) != CS_ERR_OK)
+	if (cs_open(CS_ARCH_X86, abi == EXPERIMENT_I386 ? CS_MODE_32 : CS_MODE_64, handle) !=
+	    CS_ERR_OK)
 		return -1;
 	cs_option(*handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	cs_option(*handle, CS_OPT_DETAIL, detail ? CS_OPT_ON : CS_OPT_OFF);
 	return 0;
 }
 
-void listing_instruction(enum experiment_abi abi, const uint8_t *code, size_t size, size_t offset, char *out,
-			 size_t out_size)
+void listing_instruction(enum experiment_abi abi, const uint8_t *code, size_t size, size_t offset,
+                         char *out, size_t out_size)
 {
 	csh handle;
 	cs_insn *insn = NULL;
@@ -28,7 +29,8 @@ void listing_instruction(enum experiment_abi abi, const uint8_t *code, size_t si
 		return;
 	size_t n = cs_disasm(handle, code + offset, size - offset, 0, 1, &insn);
 	if (n) {
-		snprintf(out, out_size, "%s%s%s", insn->mnemonic, *insn->op_str ? " " : "", insn->op_str);
+		snprintf(out, out_size, "%s%s%s", insn->mnemonic, *insn->op_str ? " " : "",
+		         insn->op_str);
 		cs_free(insn, n);
 	}
 	cs_close(&handle);
@@ -45,8 +47,8 @@ bool listing_enters_kernel(enum experiment_abi abi, const uint8_t *code, size_t 
 		cs_insn *insn = NULL;
 		size_t n = cs_disasm(handle, code + done, size - done, done, 0, &insn);
 		for (size_t i = 0; i < n; i++) {
-			found |= insn[i].id == X86_INS_INT || insn[i].id == X86_INS_INT3 || insn[i].id == X86_INS_SYSCALL ||
-				 insn[i].id == X86_INS_SYSENTER;
+			found |= insn[i].id == X86_INS_INT || insn[i].id == X86_INS_INT3 ||
+			         insn[i].id == X86_INS_SYSCALL || insn[i].id == X86_INS_SYSENTER;
 			done += insn[i].size;
 		}
 		if (n)
@@ -63,13 +65,15 @@ static bool uses_es(csh handle, enum experiment_abi abi, const cs_insn *insn)
 	const cs_x86 *x = &insn->detail->x86;
 	if (insn->id == X86_INS_LES)
 		return true;
-	/* in 64-bit code %es has no base and no limit: only a load or a store of the register itself counts */
+	/* in 64-bit code %es has no base and no limit: only a load or a store of the register
+	 * itself counts */
 	if (abi == EXPERIMENT_I386 && x->prefix[1] == X86_PREFIX_ES)
 		return true;
 	for (uint8_t i = 0; i < x->op_count; i++) {
 		if (x->operands[i].type == X86_OP_REG && x->operands[i].reg == X86_REG_ES)
 			return true;
-		if (abi == EXPERIMENT_I386 && x->operands[i].type == X86_OP_MEM && x->operands[i].mem.segment == X86_REG_ES)
+		if (abi == EXPERIMENT_I386 && x->operands[i].type == X86_OP_MEM &&
+		    x->operands[i].mem.segment == X86_REG_ES)
 			return true;
 	}
 	return cs_reg_read(handle, insn, X86_REG_ES) || cs_reg_write(handle, insn, X86_REG_ES);
@@ -86,7 +90,8 @@ bool listing_touches_es(enum experiment_abi abi, const uint8_t *code, size_t siz
 	const uint8_t *at = code;
 	uint64_t address = 0;
 	while (insn && !found && cs_disasm_iter(handle, &at, &size, &address, insn))
-		found = insn->id && uses_es(handle, abi, insn); /* id 0: skipped data, without detail */
+		found = insn->id &&
+		        uses_es(handle, abi, insn); /* id 0: skipped data, without detail */
 	if (insn)
 		cs_free(insn, 1);
 	cs_close(&handle);
@@ -104,8 +109,8 @@ struct maker {
 	struct listing *out;
 };
 
-static int add_line(struct maker *m, size_t variant, const char *part, uint64_t address, uint64_t start,
-		    const uint8_t *bytes, size_t size, const char *text)
+static int add_line(struct maker *m, size_t variant, const char *part, uint64_t address,
+                    uint64_t start, const uint8_t *bytes, size_t size, const char *text)
 {
 	struct listing *l = m->out;
 	if (l->line_count % 256 == 0) {
@@ -115,8 +120,10 @@ static int add_line(struct maker *m, size_t variant, const char *part, uint64_t 
 		l->lines = more;
 	}
 	struct listing_line *line = &l->lines[l->line_count++];
-	*line = (struct listing_line){
-		.variant = variant, .part = part, .address = address, .offset = (uint32_t)(address - start)};
+	*line = (struct listing_line){.variant = variant,
+	                              .part = part,
+	                              .address = address,
+	                              .offset = (uint32_t)(address - start)};
 	line->byte_count = (uint8_t)(size > sizeof line->bytes ? sizeof line->bytes : size);
 	memcpy(line->bytes, bytes, line->byte_count);
 	snprintf(line->text, sizeof line->text, "%.*s", (int)sizeof line->text - 1, text);
@@ -124,15 +131,19 @@ static int add_line(struct maker *m, size_t variant, const char *part, uint64_t 
 }
 
 /* What place.c does in the worker, for one example address. */
-static void relocate(const struct maker *m, const struct protocol_section *s, uint64_t at, uint8_t *code)
+static void relocate(const struct maker *m, const struct protocol_section *s, uint64_t at,
+                     uint8_t *code)
 {
 	for (uint32_t i = 0; i < s->fixups; i++) {
 		const struct protocol_fixup *f = &m->p->fixups[s->fixup + i];
-		int64_t value = f->addend + (f->section == PROTOCOL_SHARED ? 0 : (int64_t)m->address[f->section]);
+		int64_t value =
+		        f->addend +
+		        (f->section == PROTOCOL_SHARED ? 0 : (int64_t)m->address[f->section]);
 		int64_t relative = value - (int64_t)(at + f->at);
-		static const unsigned width[] = {[PROTOCOL_ABS16] = 2, [PROTOCOL_ABS32] = 4, [PROTOCOL_ABS64] = 8,
-						 [PROTOCOL_REL8] = 1,  [PROTOCOL_REL16] = 2, [PROTOCOL_REL32] = 4,
-						 [PROTOCOL_REL64] = 8};
+		static const unsigned width[] = {
+		        [PROTOCOL_ABS16] = 2, [PROTOCOL_ABS32] = 4, [PROTOCOL_ABS64] = 8,
+		        [PROTOCOL_REL8] = 1,  [PROTOCOL_REL16] = 2, [PROTOCOL_REL32] = 4,
+		        [PROTOCOL_REL64] = 8};
 		memcpy(code + f->at, f->kind >= PROTOCOL_REL8 ? &relative : &value, width[f->kind]);
 	}
 }
@@ -147,7 +158,8 @@ static size_t room_at(const uint8_t *p, size_t size)
 	return n < ROOM ? 0 : n;
 }
 
-static int disassemble(struct maker *m, size_t variant, const char *part, const struct protocol_section *s, uint64_t at)
+static int disassemble(struct maker *m, size_t variant, const char *part,
+                       const struct protocol_section *s, uint64_t at)
 {
 	uint8_t *code = malloc(s->memory + 1);
 	char text[224];
@@ -167,9 +179,10 @@ static int disassemble(struct maker *m, size_t variant, const char *part, const 
 		cs_insn *insn = NULL;
 		size_t n = cs_disasm(m->handle, code + done, s->memory - done, at + done, 0, &insn);
 		for (size_t i = 0; i < n && !rc && !room_at(code + done, s->memory - done); i++) {
-			snprintf(text, sizeof text, "%s%s%s", insn[i].mnemonic, *insn[i].op_str ? " " : "",
-				 insn[i].op_str);
-			rc = add_line(m, variant, part, insn[i].address, at, insn[i].bytes, insn[i].size, text);
+			snprintf(text, sizeof text, "%s%s%s", insn[i].mnemonic,
+			         *insn[i].op_str ? " " : "", insn[i].op_str);
+			rc = add_line(m, variant, part, insn[i].address, at, insn[i].bytes,
+			              insn[i].size, text);
 			done += insn[i].size;
 		}
 		if (n)
@@ -179,7 +192,8 @@ static int disassemble(struct maker *m, size_t variant, const char *part, const 
 			snprintf(text, sizeof text, ".zero %zu", room);
 			rc = add_line(m, variant, part, at + done, at, code + done, 0, text);
 			done += room;
-		} else if (done < s->memory && !rc) { /* data, or an instruction capstone does not know */
+		} else if (done < s->memory &&
+		           !rc) { /* data, or an instruction capstone does not know */
 			snprintf(text, sizeof text, ".byte 0x%02x", code[done]);
 			rc = add_line(m, variant, part, at + done, at, code + done, 1, text);
 			done++;
@@ -191,14 +205,16 @@ static int disassemble(struct maker *m, size_t variant, const char *part, const 
 	return rc;
 }
 
-static int add_part(struct maker *m, size_t variant, const char *part, const struct protocol_section *s, const char *hash)
+static int add_part(struct maker *m, size_t variant, const char *part,
+                    const struct protocol_section *s, const char *hash)
 {
 	struct listing *l = m->out;
 	struct listing_part *more = realloc(l->parts, (l->part_count + 1) * sizeof *more);
 	if (!more)
 		return -1;
 	l->parts = more;
-	more[l->part_count] = (struct listing_part){.variant = variant, .part = part, .size = s ? s->memory : 0};
+	more[l->part_count] =
+	        (struct listing_part){.variant = variant, .part = part, .size = s ? s->memory : 0};
 	memcpy(more[l->part_count].sha256, hash, strlen(hash) + 1);
 	l->part_count++;
 	return 0;
@@ -207,11 +223,11 @@ static int add_part(struct maker *m, size_t variant, const char *part, const str
 static const char *part_of(const struct program *p, size_t variant, int32_t section)
 {
 	const struct protocol_variant *v = &p->variants[variant];
-	return section == v->setup	? "setup"
-	       : section == v->body	? "body"
+	return section == v->setup      ? "setup"
+	       : section == v->body     ? "body"
 	       : section == v->teardown ? "teardown"
 	       : section == v->baseline ? "baseline"
-					: "pool";
+	                                : "pool";
 }
 
 static int list_variant(struct maker *m, size_t variant)
@@ -234,8 +250,9 @@ static int list_variant(struct maker *m, size_t variant)
 	return 0;
 }
 
-static int list_abi(enum experiment_abi abi, const struct experiment *x, const struct experiment_variants *v,
-		    const struct host_probes *probes, struct listing *out, struct error *err)
+static int list_abi(enum experiment_abi abi, const struct experiment *x,
+                    const struct experiment_variants *v, const struct host_probes *probes,
+                    struct listing *out, struct error *err)
 {
 	struct program p = {0};
 	struct maker m = {.abi = abi, .p = &p, .out = out};
@@ -280,8 +297,8 @@ done:
 	return rc;
 }
 
-int listing_make(const struct experiment *x, const struct experiment_variants *v, const struct host_probes *probes,
-		 struct listing *out, struct error *err)
+int listing_make(const struct experiment *x, const struct experiment_variants *v,
+                 const struct host_probes *probes, struct listing *out, struct error *err)
 {
 	int rc = 0;
 	memset(out, 0, sizeof *out);

@@ -20,25 +20,25 @@ struct relocation {
 	unsigned width;
 };
 static const struct relocation relocations[EXPERIMENT_ABIS][12] = {
-	[EXPERIMENT_I386] = {{R_386_32, PROTOCOL_ABS32, 4},
-			     {R_386_PC32, PROTOCOL_REL32, 4},
-			     {R_386_PLT32, PROTOCOL_REL32, 4},
-			     {R_386_16, PROTOCOL_ABS16, 2},
-			     {R_386_PC16, PROTOCOL_REL16, 2},
-			     {R_386_PC8, PROTOCOL_REL8, 1}},
-	[EXPERIMENT_X86_64] = {{R_X86_64_64, PROTOCOL_ABS64, 8},
-			       {R_X86_64_PC32, PROTOCOL_REL32, 4},
-			       {R_X86_64_PLT32, PROTOCOL_REL32, 4},
-			       {R_X86_64_32, PROTOCOL_ABS32, 4},
-			       {R_X86_64_32S, PROTOCOL_ABS32, 4},
-			       {R_X86_64_16, PROTOCOL_ABS16, 2},
-			       {R_X86_64_PC16, PROTOCOL_REL16, 2},
-			       {R_X86_64_PC8, PROTOCOL_REL8, 1},
-			       {R_X86_64_PC64, PROTOCOL_REL64, 8}},
+        [EXPERIMENT_I386] = {{R_386_32, PROTOCOL_ABS32, 4},
+                             {R_386_PC32, PROTOCOL_REL32, 4},
+                             {R_386_PLT32, PROTOCOL_REL32, 4},
+                             {R_386_16, PROTOCOL_ABS16, 2},
+                             {R_386_PC16, PROTOCOL_REL16, 2},
+                             {R_386_PC8, PROTOCOL_REL8, 1}},
+        [EXPERIMENT_X86_64] = {{R_X86_64_64, PROTOCOL_ABS64, 8},
+                               {R_X86_64_PC32, PROTOCOL_REL32, 4},
+                               {R_X86_64_PLT32, PROTOCOL_REL32, 4},
+                               {R_X86_64_32, PROTOCOL_ABS32, 4},
+                               {R_X86_64_32S, PROTOCOL_ABS32, 4},
+                               {R_X86_64_16, PROTOCOL_ABS16, 2},
+                               {R_X86_64_PC16, PROTOCOL_REL16, 2},
+                               {R_X86_64_PC8, PROTOCOL_REL8, 1},
+                               {R_X86_64_PC64, PROTOCOL_REL64, 8}},
 };
 
 /* Bytes of one macro of a variant, and of what a file puts into sections of its own. */
-#define MACRO_MOST (1ul << 20)
+#define MACRO_MOST   (1ul << 20)
 #define SECTION_MOST (64ul << 20)
 
 struct reader {
@@ -46,9 +46,9 @@ struct reader {
 	Elf *elf;
 	struct program *p;
 	size_t elf_sections;
-	int32_t *number;     /* ELF section -> ours, -1 none */
-	uint8_t *macro;      /* our section -> enum program_macro, PROGRAM_MACROS: the file's own */
-	size_t names;        /* section that holds section names */
+	int32_t *number; /* ELF section -> ours, -1 none */
+	uint8_t *macro;  /* our section -> enum program_macro, PROGRAM_MACROS: the file's own */
+	size_t names;    /* section that holds section names */
 	Elf_Data *symbols;
 	size_t symbol_names; /* section that holds symbol names */
 	struct error *err;
@@ -86,20 +86,23 @@ static unsigned line_of(const struct experiment *x, const char *symbol)
 {
 	size_t n = symbol ? strlen(symbol) : 0;
 	unsigned line = 1;
-	static const char part[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$";
+	static const char part[] =
+	        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$";
 	for (const char *c = x->code; n && *c; c++) {
 		line += *c == '\n';
-		if (!strncmp(c, symbol, n) && (c == x->code || !strchr(part, c[-1])) && (!c[n] || !strchr(part, c[n])))
+		if (!strncmp(c, symbol, n) && (c == x->code || !strchr(part, c[-1])) &&
+		    (!c[n] || !strchr(part, c[n])))
 			return line;
 	}
 	return 0;
 }
 
-/* A message about a section, and a symbol or NULL. The object file has no lines: the one where the symbol stands, the macro and the
- * variant must do. */
-static int refuse(const struct reader *r, const struct protocol_section *s, const char *symbol, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-static int refuse(const struct reader *r, const struct protocol_section *s, const char *symbol, const char *fmt, ...)
+/* A message about a section, and a symbol or NULL. The object file has no lines: the one where the
+ * symbol stands, the macro and the variant must do. */
+static int refuse(const struct reader *r, const struct protocol_section *s, const char *symbol,
+                  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+static int refuse(const struct reader *r, const struct protocol_section *s, const char *symbol,
+                  const char *fmt, ...)
 {
 	bool owned = s->variant != PROTOCOL_SHARED;
 	const struct program_item *item = &r->items[owned ? s->variant : r->p->variant_count - 1];
@@ -122,9 +125,11 @@ static int refuse(const struct reader *r, const struct protocol_section *s, cons
 	/* what has no file (snippets) has no lines that a person could look up */
 	unsigned line = strchr(item->experiment->path, '/') ? line_of(item->experiment, symbol) : 0;
 	if (line)
-		error_set(r->err, ERROR_INPUT, "%s:%u: %s%s", item->experiment->path, line, text, variant ? variant : "");
+		error_set(r->err, ERROR_INPUT, "%s:%u: %s%s", item->experiment->path, line, text,
+		          variant ? variant : "");
 	else
-		error_set(r->err, ERROR_INPUT, "%s: %s%s", item->experiment->path, text, variant ? variant : "");
+		error_set(r->err, ERROR_INPUT, "%s: %s%s", item->experiment->path, text,
+		          variant ? variant : "");
 	free(variant);
 	return ERROR_INPUT;
 }
@@ -173,22 +178,24 @@ static int read_section(struct reader *r, Elf_Scn *scn, size_t index)
 		return 0; /* .text and .data of a file that puts nothing there */
 	const struct experiment *x = r->items[owned ? variant : r->p->variant_count - 1].experiment;
 	if (sh.sh_addralign > 4096)
-		return error_set(r->err, ERROR_INPUT, "%s: %s is aligned to more than a page", x->path,
-				 owned ? program_macro_name[macro] : name);
-	/* no cache of the first two levels holds more, and placing it would take longer than running it */
+		return error_set(r->err, ERROR_INPUT, "%s: %s is aligned to more than a page",
+		                 x->path, owned ? program_macro_name[macro] : name);
+	/* no cache of the first two levels holds more, and placing it would take longer than
+	 * running it */
 	if (sh.sh_size > (owned ? MACRO_MOST : SECTION_MOST))
-		return error_set(r->err, ERROR_INPUT, "%s: %s is too large: %lu bytes, where %lu are the most", x->path,
-				 owned ? program_macro_name[macro] : name, (unsigned long)sh.sh_size,
-				 owned ? MACRO_MOST : SECTION_MOST);
+		return error_set(r->err, ERROR_INPUT,
+		                 "%s: %s is too large: %lu bytes, where %lu are the most", x->path,
+		                 owned ? program_macro_name[macro] : name,
+		                 (unsigned long)sh.sh_size, owned ? MACRO_MOST : SECTION_MOST);
 
 	struct program *p = r->p;
 	struct protocol_section *s = &p->sections[p->section_count];
 	*s = (struct protocol_section){
-		.memory = (uint32_t)sh.sh_size,
-		.align = sh.sh_addralign > 1 ? (uint32_t)sh.sh_addralign : 1,
-		.flags = (sh.sh_flags & SHF_EXECINSTR ? PROTOCOL_EXEC : 0u) |
-			 (sh.sh_flags & SHF_WRITE ? PROTOCOL_WRITE : 0u),
-		.variant = owned ? (uint32_t)variant : PROTOCOL_SHARED,
+	        .memory = (uint32_t)sh.sh_size,
+	        .align = sh.sh_addralign > 1 ? (uint32_t)sh.sh_addralign : 1,
+	        .flags = (sh.sh_flags & SHF_EXECINSTR ? PROTOCOL_EXEC : 0u) |
+	                 (sh.sh_flags & SHF_WRITE ? PROTOCOL_WRITE : 0u),
+	        .variant = owned ? (uint32_t)variant : PROTOCOL_SHARED,
 	};
 	if (sh.sh_type == SHT_PROGBITS) {
 		Elf_Data *data = elf_getdata(scn, NULL);
@@ -206,14 +213,16 @@ static int read_section(struct reader *r, Elf_Scn *scn, size_t index)
 }
 
 /* Where a relocation's symbol is: a section of ours and an offset, or absolute. */
-static int resolve(struct reader *r, const struct protocol_section *from, size_t symbol, uint32_t *section, int64_t *value)
+static int resolve(struct reader *r, const struct protocol_section *from, size_t symbol,
+                   uint32_t *section, int64_t *value)
 {
 	GElf_Sym sym;
 	if (!r->symbols || !gelf_getsym(r->symbols, (int)symbol, &sym))
 		return error_set(r->err, ERROR_INTERNAL, "libelf: %s", elf_errmsg(-1));
 	const char *name = elf_strptr(r->elf, r->symbol_names, sym.st_name);
 	*value = (int64_t)sym.st_value;
-	/* no symbol: the target is a number, which stands in the addend (System V ABI, symbol table, index 0) */
+	/* no symbol: the target is a number, which stands in the addend (System V ABI, symbol
+	 * table, index 0) */
 	if (sym.st_shndx == SHN_ABS || !symbol) {
 		*section = PROTOCOL_SHARED;
 		return 0;
@@ -221,8 +230,9 @@ static int resolve(struct reader *r, const struct protocol_section *from, size_t
 	if (sym.st_shndx == SHN_UNDEF)
 		return refuse(r, from, name, "symbol '%s' is not defined", name ? name : "?");
 	if (sym.st_shndx >= r->elf_sections || r->number[sym.st_shndx] < 0)
-		return refuse(r, from, name, "symbol '%s' is in no section that is loaded%s", name ? name : "?",
-			      sym.st_shndx == SHN_COMMON ? " (.comm: use .lcomm)" : "");
+		return refuse(r, from, name, "symbol '%s' is in no section that is loaded%s",
+		              name ? name : "?",
+		              sym.st_shndx == SHN_COMMON ? " (.comm: use .lcomm)" : "");
 	*section = (uint32_t)r->number[sym.st_shndx];
 	return 0;
 }
@@ -267,7 +277,8 @@ static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *sh)
 		GElf_Rel rel = {0};
 		GElf_Rela rela = {0};
 		bool has_addend = sh->sh_type == SHT_RELA;
-		if (has_addend ? !gelf_getrela(data, (int)i, &rela) : !gelf_getrel(data, (int)i, &rel))
+		if (has_addend ? !gelf_getrela(data, (int)i, &rela)
+		               : !gelf_getrel(data, (int)i, &rel))
 			return error_set(r->err, ERROR_INTERNAL, "libelf: %s", elf_errmsg(-1));
 		GElf_Xword info = has_addend ? rela.r_info : rel.r_info;
 		GElf_Addr at = has_addend ? rela.r_offset : rel.r_offset;
@@ -276,16 +287,19 @@ static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *sh)
 			if (relocations[p->abi][k].type == GELF_R_TYPE(info))
 				kind = &relocations[p->abi][k];
 		if (!kind || at + kind->width > target->size)
-			return refuse(r, target, NULL, "a reference of a kind that is not supported (relocation type %lu)",
-				      (unsigned long)GELF_R_TYPE(info));
+			return refuse(
+			        r, target, NULL,
+			        "a reference of a kind that is not supported (relocation type %lu)",
+			        (unsigned long)GELF_R_TYPE(info));
 		int64_t value = 0;
 		struct protocol_fixup *f = &all[p->fixup_count];
 		*f = (struct protocol_fixup){.at = (uint32_t)at, .kind = (uint32_t)kind->kind};
 		int rc = resolve(r, target, GELF_R_SYM(info), &f->section, &value);
 		if (rc)
 			return rc;
-		f->addend = value + (has_addend ? rela.r_addend
-						: field_value(p->bytes + target->offset + at, kind->width));
+		f->addend = value +
+		            (has_addend ? rela.r_addend
+		                        : field_value(p->bytes + target->offset + at, kind->width));
 		p->fixup_count++;
 	}
 	return 0;
@@ -320,11 +334,12 @@ static int read_object(struct reader *r)
 	return 0;
 }
 
-static void describe_pattern(struct protocol_variant *v, const struct experiment *x, char *const *levels)
+static void describe_pattern(struct protocol_variant *v, const struct experiment *x,
+                             char *const *levels)
 {
 	static const char *const kinds[] = {[PROTOCOL_PATTERN_RANDOM] = "random",
-					    [PROTOCOL_PATTERN_SHORT] = "short",
-					    [PROTOCOL_PATTERN_BLOCKS] = "blocks"};
+	                                    [PROTOCOL_PATTERN_SHORT] = "short",
+	                                    [PROTOCOL_PATTERN_BLOCKS] = "blocks"};
 	if (x->pattern_share < 0)
 		return;
 	v->share = (uint32_t)strtoul(levels[x->pattern_share], NULL, 10);
@@ -336,30 +351,32 @@ static void describe_pattern(struct protocol_variant *v, const struct experiment
 static void describe_variants(struct program *p, const struct program_item *items)
 {
 	static const uint32_t repeat[] = {[EXPERIMENT_UNROLL] = PROTOCOL_UNROLL,
-					  [EXPERIMENT_LOOP] = PROTOCOL_LOOP,
-					  [EXPERIMENT_ONCE] = PROTOCOL_ONCE};
+	                                  [EXPERIMENT_LOOP] = PROTOCOL_LOOP,
+	                                  [EXPERIMENT_ONCE] = PROTOCOL_ONCE};
 	static const uint32_t target[] = {[EVICT_CODE] = PROTOCOL_TARGET_CODE,
-					  [EVICT_POOL] = PROTOCOL_TARGET_POOL,
-					  [EVICT_BUFFER] = PROTOCOL_TARGET_BUFFER,
-					  [EVICT_ALL] = PROTOCOL_TARGET_ALL};
+	                                  [EVICT_POOL] = PROTOCOL_TARGET_POOL,
+	                                  [EVICT_BUFFER] = PROTOCOL_TARGET_BUFFER,
+	                                  [EVICT_ALL] = PROTOCOL_TARGET_ALL};
 	for (size_t i = 0; i < p->variant_count; i++) {
 		const struct experiment *x = items[i].experiment;
 		struct protocol_variant *v = &p->variants[i];
-		*v = (struct protocol_variant){.setup = -1,
-					       .teardown = -1,
-					       .body = -1,
-					       .baseline = -1,
-					       .pool = -1,
-					       .stack = experiment_stack_for(x, items[i].levels),
-					       .align = x->align ? x->align : 1,
-					       .repeat = repeat[experiment_repeat_for(x, items[i].levels)],
-					       .copies = experiment_copies_for(x, items[i].levels)};
+		*v = (struct protocol_variant){
+		        .setup = -1,
+		        .teardown = -1,
+		        .body = -1,
+		        .baseline = -1,
+		        .pool = -1,
+		        .stack = experiment_stack_for(x, items[i].levels),
+		        .align = x->align ? x->align : 1,
+		        .repeat = repeat[experiment_repeat_for(x, items[i].levels)],
+		        .copies = experiment_copies_for(x, items[i].levels)};
 		describe_pattern(v, x, items[i].levels);
 		const struct experiment_setting *segment =
-			experiment_setting_for(x, x->segments, x->segment_count, items[i].levels);
+		        experiment_setting_for(x, x->segments, x->segment_count, items[i].levels);
 		if (segment)
 			v->segment = (uint32_t)segment->value;
-		const struct experiment_setting *warm = experiment_setting_for(x, x->warms, x->warm_count, items[i].levels);
+		const struct experiment_setting *warm =
+		        experiment_setting_for(x, x->warms, x->warm_count, items[i].levels);
 		v->warm = warm ? (uint32_t)warm->value : x->warm;
 		for (size_t k = 0; k < x->evict_count; k++) {
 			const struct experiment_evict *e = &x->evicts[k];
@@ -373,8 +390,8 @@ static void describe_variants(struct program *p, const struct program_item *item
 }
 
 /* Assembles without looking at whether levels are handled. */
-static int build(enum experiment_abi abi, const struct program_item *items, size_t n, const struct host_probes *probes,
-		 struct program *out, struct error *err)
+static int build(enum experiment_abi abi, const struct program_item *items, size_t n,
+                 const struct host_probes *probes, struct program *out, struct error *err)
 {
 	size_t size = 0;
 	int object = -1, rc;
@@ -389,7 +406,8 @@ static int build(enum experiment_abi abi, const struct program_item *items, size
 		return out_of_memory(err);
 	}
 	describe_variants(out, items);
-	char *directory = strdup(items[n - 1].experiment->path), *slash = directory ? strrchr(directory, '/') : NULL;
+	char *directory = strdup(items[n - 1].experiment->path),
+	     *slash = directory ? strrchr(directory, '/') : NULL;
 	if (slash)
 		*slash = '\0';
 	rc = assembler_run(abi, text, size, slash ? directory : NULL, &object, &messages, err);
@@ -419,11 +437,12 @@ static bool same_section(const struct program *a, size_t i, const struct program
 	const struct protocol_section *s = &a->sections[i], *t = &b->sections[j];
 	return s->size == t->size && s->memory == t->memory && s->fixups == t->fixups &&
 	       (!s->size || !memcmp(a->bytes + s->offset, b->bytes + t->offset, s->size)) &&
-	       (!s->fixups ||
-		!memcmp(a->fixups + s->fixup, b->fixups + t->fixup, s->fixups * sizeof(struct protocol_fixup)));
+	       (!s->fixups || !memcmp(a->fixups + s->fixup, b->fixups + t->fixup,
+	                              s->fixups * sizeof(struct protocol_fixup)));
 }
 
-/* Of programs with one variant each, so that sections stand in the same order: body, setup, pool, data and all. */
+/* Of programs with one variant each, so that sections stand in the same order: body, setup, pool,
+ * data and all. */
 static bool same_program(const struct program *a, const struct program *b)
 {
 	if (a->section_count != b->section_count)
@@ -434,9 +453,10 @@ static bool same_program(const struct program *a, const struct program *b)
 	return true;
 }
 
-/* Is the code of a variant the same as with a word in place of the level that no file can know? Then the level is handled by no branch. */
+/* Is the code of a variant the same as with a word in place of the level that no file can know?
+ * Then the level is handled by no branch. */
 static int check_level(enum experiment_abi abi, const struct program_item *item, size_t factor,
-		       const struct host_probes *probes, struct error *err)
+                       const struct host_probes *probes, struct error *err)
 {
 	const struct experiment *x = item->experiment;
 	char *levels[64];
@@ -448,26 +468,30 @@ static int check_level(enum experiment_abi abi, const struct program_item *item,
 	struct error ignored;
 	if (!rc && !build(abi, &made_up, 1, probes, &odd, &ignored) && same_program(&real, &odd))
 		rc = error_set(err, ERROR_INPUT,
-			       "%s:%u: level '%s' of %s: no branch of a macro handles it (the code is the same as for a "
-			       "made-up word, and the word stands nowhere in the macros)",
-			       x->path, x->factors[factor].line, item->levels[factor], x->factors[factor].name);
+		               "%s:%u: level '%s' of %s: no branch of a macro handles it (the code "
+		               "is the same as for a "
+		               "made-up word, and the word stands nowhere in the macros)",
+		               x->path, x->factors[factor].line, item->levels[factor],
+		               x->factors[factor].name);
 	program_free(&real);
 	program_free(&odd);
 	return rc;
 }
 
 static int check_levels(enum experiment_abi abi, const struct program_item *items, size_t n,
-			const struct host_probes *probes, struct error *err)
+                        const struct host_probes *probes, struct error *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct experiment *x = items[i].experiment;
 		for (size_t f = 1; f < x->factor_count; f++) {
 			const char *level = items[i].levels[f];
 			/* the engine itself handles the levels of a pattern */
-			bool seen = x->factors[f].range || (long)f == x->pattern_share || (long)f == x->pattern_kind ||
-				    experiment_level_mentioned(x, level);
+			bool seen = x->factors[f].range || (long)f == x->pattern_share ||
+			            (long)f == x->pattern_kind ||
+			            experiment_level_mentioned(x, level);
 			for (size_t j = 0; j < i && !seen; j++)
-				seen = items[j].experiment == x && !strcmp(items[j].levels[f], level);
+				seen = items[j].experiment == x &&
+				       !strcmp(items[j].levels[f], level);
 			int rc = seen ? 0 : check_level(abi, &items[i], f, probes, err);
 			if (rc)
 				return rc;
@@ -476,8 +500,8 @@ static int check_levels(enum experiment_abi abi, const struct program_item *item
 	return 0;
 }
 
-int program_build(enum experiment_abi abi, const struct program_item *items, size_t n, const struct host_probes *probes,
-		  struct program *out, struct error *err)
+int program_build(enum experiment_abi abi, const struct program_item *items, size_t n,
+                  const struct host_probes *probes, struct program *out, struct error *err)
 {
 	int rc = build(abi, items, n, probes, out, err);
 	if (!rc)

@@ -4,11 +4,12 @@
 #include <string.h>
 
 const char program_macro_letter[PROGRAM_MACROS] = {
-	[PROGRAM_SETUP] = 's', [PROGRAM_TEARDOWN] = 't', [PROGRAM_POOL] = 'p', [PROGRAM_BASELINE] = 'z', [PROGRAM_BODY] = 'b',
+        [PROGRAM_SETUP] = 's',    [PROGRAM_TEARDOWN] = 't', [PROGRAM_POOL] = 'p',
+        [PROGRAM_BASELINE] = 'z', [PROGRAM_BODY] = 'b',
 };
 const char *const program_macro_name[PROGRAM_MACROS] = {
-	[PROGRAM_SETUP] = "setup",       [PROGRAM_TEARDOWN] = "teardown", [PROGRAM_POOL] = "pool",
-	[PROGRAM_BASELINE] = "baseline", [PROGRAM_BODY] = "body",
+        [PROGRAM_SETUP] = "setup",       [PROGRAM_TEARDOWN] = "teardown", [PROGRAM_POOL] = "pool",
+        [PROGRAM_BASELINE] = "baseline", [PROGRAM_BODY] = "body",
 };
 
 bool program_source_has(const struct experiment *x, enum program_macro macro)
@@ -37,8 +38,8 @@ static void write_registers(FILE *f, enum experiment_abi abi)
 	fprintf(f, "env = %%%cbp\n", wide);
 }
 
-/* Code may have it as an immediate, so it must be known before there is a worker: the kernel gives every program the same, 32-bit ones
- * included. */
+/* Code may have it as an immediate, so it must be known before there is a worker: the kernel gives
+ * every program the same, 32-bit ones included. */
 static unsigned data_selector(void)
 {
 	unsigned s;
@@ -52,9 +53,11 @@ static void write_prelude(FILE *f, enum experiment_abi abi, const struct host_pr
 	write_registers(f, abi);
 	fprintf(f, "user_ds = %u\n", data_selector());
 	for (size_t i = 0; i < environment_field_count; i++)
-		fprintf(f, "env_%s = %u\n", environment_fields[i].name, environment_fields[i].offset);
+		fprintf(f, "env_%s = %u\n", environment_fields[i].name,
+		        environment_fields[i].offset);
 	for (int c = 0; c < HOST_CAPABILITIES; c++)
-		fprintf(f, "have_%s = %d\n", host_capabilities[c].name, probes && probes->abi[abi][c].present);
+		fprintf(f, "have_%s = %d\n", host_capabilities[c].name,
+		        probes && probes->abi[abi][c].present);
 }
 
 /* What follows is that line of the experiment's file. */
@@ -98,7 +101,7 @@ static void write_purge(FILE *f, const struct experiment *x)
 }
 
 char *program_source_write(enum experiment_abi abi, const struct program_item *items, size_t n,
-			   const struct host_probes *probes, size_t *size)
+                           const struct host_probes *probes, size_t *size)
 {
 	char *text = NULL;
 	FILE *f = open_memstream(&text, size);
@@ -147,7 +150,8 @@ static char *behind_path(char *line, const struct program_item *items, size_t n)
 }
 
 /* One line "PATH:LINE: [Error: ]text"; false when it is none of that form. */
-static bool split_message(char *line, const struct program_item *items, size_t n, char **path, size_t *number, char **text)
+static bool split_message(char *line, const struct program_item *items, size_t n, char **path,
+                          size_t *number, char **text)
 {
 	for (char *c = behind_path(line, items, n); c; c = strchr(c + 1, ':')) {
 		char *end;
@@ -163,7 +167,8 @@ static bool split_message(char *line, const struct program_item *items, size_t n
 	return false;
 }
 
-void program_source_explain(const struct program_item *items, size_t n, const char *messages, struct error *err)
+void program_source_explain(const struct program_item *items, size_t n, const char *messages,
+                            struct error *err)
 {
 	char *copy = strdup(messages), *save = NULL, *out = NULL;
 	size_t size = 0;
@@ -183,7 +188,8 @@ void program_source_explain(const struct program_item *items, size_t n, const ch
 			text = strstr(line, ": Error: ");
 			if (!text || shown == 5)
 				continue;
-			fprintf(f, "%s%s: %s", shown++ ? "\n" : "", items[n - 1].experiment->path, text + strlen(": Error: "));
+			fprintf(f, "%s%s: %s", shown++ ? "\n" : "", items[n - 1].experiment->path,
+			        text + strlen(": Error: "));
 			named = true;
 			continue;
 		}
@@ -206,7 +212,8 @@ void program_source_explain(const struct program_item *items, size_t n, const ch
 		}
 		if (!strncmp(text, "Error: ", 7))
 			text += 7;
-		/* Errors that the assembler finds only at the end of its input carry no line of the user's. */
+		/* Errors that the assembler finds only at the end of its input carry no line of the
+		 * user's. */
 		if (number >= PROGRAM_SOURCE_LINE)
 			fprintf(f, "%s%s: %s", shown ? "\n" : "", path, text);
 		else

@@ -1,8 +1,9 @@
 /* protocol: the conversation between the engine and whatever runs variants.
  *
- * The engine sends requests, the other side answers each; both as messages of a head and a body, over a byte stream. Everything
- * is little-endian and laid out alike for 32- and 64-bit code (fields sorted so that no padding arises). A worker is one kind of
- * answerer; a guest behind a serial line can be another.
+ * The engine sends requests, the other side answers each; both as messages of a head and a body,
+ * over a byte stream. Everything is little-endian and laid out alike for 32- and 64-bit code
+ * (fields sorted so that no padding arises). A worker is one kind of answerer; a guest behind a
+ * serial line can be another.
  *
  *   engine                                worker
  *   CONFIG, PROGRAM, BEGIN            ->  READY
@@ -11,10 +12,11 @@
  *   BLOCK variant, unroll... rounds   ->  SAMPLES
  *   END, BEGIN                        ->  READY
  *
- * Between BEGIN and END the requests are answered by a process of its own, so that a new one costs a fork: the program and the LDT
- * are inherited, memory for code and data is fresh.
+ * Between BEGIN and END the requests are answered by a process of its own, so that a new one costs
+ * a fork: the program and the LDT are inherited, memory for code and data is fresh.
  *
- * A worker that dies answers by dying: what it did at that moment stands in the status page that both have mapped. */
+ * A worker that dies answers by dying: what it did at that moment stands in the status page that
+ * both have mapped. */
 #ifndef ENGINE_PROTOCOL_H
 #define ENGINE_PROTOCOL_H
 
@@ -50,21 +52,29 @@ struct protocol_head {
 struct protocol_config {
 	uint32_t version;
 	int32_t cpu;
-	uint32_t granule;     /* ticks between two values of the time stamp */
+	uint32_t granule;      /* ticks between two values of the time stamp */
 	uint32_t capabilities; /* bit mask, 1 << enum host_capability: what may be tried */
-	uint32_t deadline_ms; /* a variant that takes longer than this hangs */
-	uint32_t ldt_data, ldt_code; /* flat descriptors wanted: from entry 0 on, from PROTOCOL_LDT_CODE on */
+	uint32_t deadline_ms;  /* a variant that takes longer than this hangs */
+	uint32_t ldt_data,
+	        ldt_code; /* flat descriptors wanted: from entry 0 on, from PROTOCOL_LDT_CODE on */
 	uint32_t pad;
 };
-enum { PROTOCOL_LDT_CODE = 256, PROTOCOL_LDT_CODE_MOST = 256, PROTOCOL_LDT_SEGMENT = 512, PROTOCOL_LDT_SEGMENT_MOST = 4096 };
+enum {
+	PROTOCOL_LDT_CODE = 256,
+	PROTOCOL_LDT_CODE_MOST = 256,
+	PROTOCOL_LDT_SEGMENT = 512,
+	PROTOCOL_LDT_SEGMENT_MOST = 4096
+};
 
 struct protocol_begin {
 	uint64_t seed;  /* addresses */
-	uint32_t guard; /* functional checks only, and what a variant may ask the kernel for is limited (guard.h) */
+	uint32_t guard; /* functional checks only, and what a variant may ask the kernel for is
+	                   limited (guard.h) */
 	uint32_t pad;
 };
 
-/* A program: sections with fixups, and variants that name their sections. The bytes follow the four arrays. */
+/* A program: sections with fixups, and variants that name their sections. The bytes follow the four
+ * arrays. */
 struct protocol_program {
 	uint32_t sections, fixups, variants, bytes;
 };
@@ -102,7 +112,12 @@ struct protocol_fixup {
 };
 
 enum { PROTOCOL_UNROLL, PROTOCOL_LOOP, PROTOCOL_ONCE };
-enum { PROTOCOL_PATTERN_NONE, PROTOCOL_PATTERN_RANDOM, PROTOCOL_PATTERN_SHORT, PROTOCOL_PATTERN_BLOCKS };
+enum {
+	PROTOCOL_PATTERN_NONE,
+	PROTOCOL_PATTERN_RANDOM,
+	PROTOCOL_PATTERN_SHORT,
+	PROTOCOL_PATTERN_BLOCKS
+};
 enum { PROTOCOL_EVICT_NONE, PROTOCOL_EVICT_FLUSH, PROTOCOL_EVICT_WALK };
 enum { PROTOCOL_TARGET_CODE, PROTOCOL_TARGET_BUFFER, PROTOCOL_TARGET_ALL, PROTOCOL_TARGET_POOL };
 
@@ -110,21 +125,22 @@ struct protocol_variant {
 	int32_t setup, teardown, body, baseline, pool; /* section numbers, -1: none */
 	uint32_t stack, align;
 	uint32_t repeat;
-	uint32_t segment; /* 0, 16 or 32: a code segment whose base is the pool */
+	uint32_t segment;        /* 0, 16 or 32: a code segment whose base is the pool */
 	uint32_t pattern, share; /* kind; percent of ones */
-	uint32_t copies; /* of the body in one turn of a loop; 0 means 1 */
-	uint32_t evict, target; /* before single shots */
-	uint64_t walk;          /* bytes */
-	uint32_t warm;          /* iterations of a loop before each timed execution; 0: the worker's own number, or as many as are timed if these are fewer */
+	uint32_t copies;         /* of the body in one turn of a loop; 0 means 1 */
+	uint32_t evict, target;  /* before single shots */
+	uint64_t walk;           /* bytes */
+	uint32_t warm; /* iterations of a loop before each timed execution; 0: the worker's own
+	                  number, or as many as are timed if these are fewer */
 	uint32_t pad;
 };
 
 /* CHECK: a list of uint32_t variants; those with this bit are not tried with the footprint. */
 #define PROTOCOL_CHECK_BARE 0x80000000u
 enum {
-	PROTOCOL_CHECK_STACK = 1,  /* the stack pointer is not where it must be */
+	PROTOCOL_CHECK_STACK = 1,   /* the stack pointer is not where it must be */
 	PROTOCOL_CHECK_POINTER = 2, /* %rbp was changed */
-	PROTOCOL_CHECK_FORKED = 4, /* there is a child */
+	PROTOCOL_CHECK_FORKED = 4,  /* there is a child */
 };
 struct protocol_checked {
 	uint32_t variant;
@@ -136,14 +152,16 @@ struct protocol_checked {
 	struct environment env;
 };
 
-/* SIZE: a list of uint32_t variants; how many iterations give a difference of `ticks` (in config: 100 granules). */
+/* SIZE: a list of uint32_t variants; how many iterations give a difference of `ticks` (in config:
+ * 100 granules). */
 struct protocol_sized {
 	uint32_t variant;
 	uint32_t unroll;
 	uint64_t ticks; /* of 2U minus U iterations, as seen */
 };
 
-/* BLOCK: head, then entries. The answer: head, then for each round, each entry: two uint32_t, ticks of hi and of lo. */
+/* BLOCK: head, then entries. The answer: head, then for each round, each entry: two uint32_t, ticks
+ * of hi and of lo. */
 struct protocol_block {
 	uint64_t seed;
 	uint32_t rounds, entries;
@@ -170,18 +188,29 @@ enum protocol_doing {
 	PROTOCOL_SAMPLING,
 };
 /* Why the guard refused a system call. */
-enum protocol_refused { PROTOCOL_NOT_REFUSED, PROTOCOL_REFUSED_STARTS, PROTOCOL_REFUSED_REACHES, PROTOCOL_REFUSED_BREAKS };
-enum protocol_part { PROTOCOL_PART_NONE, PROTOCOL_PART_SETUP, PROTOCOL_PART_BODY, PROTOCOL_PART_TEARDOWN, PROTOCOL_PART_POOL };
+enum protocol_refused {
+	PROTOCOL_NOT_REFUSED,
+	PROTOCOL_REFUSED_STARTS,
+	PROTOCOL_REFUSED_REACHES,
+	PROTOCOL_REFUSED_BREAKS
+};
+enum protocol_part {
+	PROTOCOL_PART_NONE,
+	PROTOCOL_PART_SETUP,
+	PROTOCOL_PART_BODY,
+	PROTOCOL_PART_TEARDOWN,
+	PROTOCOL_PART_POOL
+};
 struct protocol_status {
 	uint32_t doing;
 	uint32_t variant;
-	uint32_t signal;   /* 0: none; SIGALRM: hung */
-	uint32_t part;     /* where the program counter was */
-	uint64_t pc;       /* linear: the base of its code segment is added */
-	uint64_t address;  /* of the fault, si_addr */
-	uint32_t offset;   /* into that part */
-	uint32_t in_shot;  /* user code was running */
-	uint32_t refused;  /* enum protocol_refused, with signal SIGSYS */
+	uint32_t signal;  /* 0: none; SIGALRM: hung */
+	uint32_t part;    /* where the program counter was */
+	uint64_t pc;      /* linear: the base of its code segment is added */
+	uint64_t address; /* of the fault, si_addr */
+	uint32_t offset;  /* into that part */
+	uint32_t in_shot; /* user code was running */
+	uint32_t refused; /* enum protocol_refused, with signal SIGSYS */
 	uint32_t pad;
 };
 

@@ -7,8 +7,8 @@
 #include "result.h"
 
 /* Kinds, in this order: one "run", one "host" (none if run->host is NULL), "event"s, "control"s,
- * "result"s (each row), "comparison"s (each row that has a base and is not itself that base), and of
- * a curve for each series a "curve" and its "knee"s, which are found again and not read. Every
+ * "result"s (each row), "comparison"s (each row that has a base and is not itself that base), and
+ * of a curve for each series a "curve" and its "knee"s, which are found again and not read. Every
  * object has "kind" and "run" (run->id). Returns one malloc'ed text, a newline after every object.
  * Missing numbers are null with a "reason" beside them, never 0; figures against a base are written
  * for rows that have one. Bytes that are not UTF-8 become U+FFFD. NULL: out of memory. */

@@ -39,7 +39,7 @@ static struct result_row *row_of(struct run *r, const struct run_track *t)
 }
 
 static void bury(struct run *r, struct run_track *t, enum result_state state, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+        __attribute__((format(printf, 4, 5)));
 static void bury(struct run *r, struct run_track *t, enum result_state state, const char *fmt, ...)
 {
 	struct result_row *row = row_of(r, t);
@@ -65,14 +65,15 @@ static const char *part_name(uint32_t part)
 
 /* What the guard does not let a variant do while it is checked. */
 static const char *const refused[] = {
-	[PROTOCOL_REFUSED_STARTS] = "wanted to start another process",
-	[PROTOCOL_REFUSED_REACHES] = "wanted to signal or change another process",
-	[PROTOCOL_REFUSED_BREAKS] = "wanted to use a descriptor of the worker's own (3 or 4)",
+        [PROTOCOL_REFUSED_STARTS] = "wanted to start another process",
+        [PROTOCOL_REFUSED_REACHES] = "wanted to signal or change another process",
+        [PROTOCOL_REFUSED_BREAKS] = "wanted to use a descriptor of the worker's own (3 or 4)",
 };
 
-/* A worker's last words as a row that says what happened. culprit: the track that ran, t itself or its baseline. */
-static void bury_dead(struct run *r, struct run_abi *a, struct run_track *t, const struct run_track *culprit,
-		      const struct worker_end *end, bool late)
+/* A worker's last words as a row that says what happened. culprit: the track that ran, t itself or
+ * its baseline. */
+static void bury_dead(struct run *r, struct run_abi *a, struct run_track *t,
+                      const struct run_track *culprit, const struct worker_end *end, bool late)
 {
 	const struct protocol_status *s = &end->last;
 	struct result_row *row = row_of(r, t);
@@ -89,26 +90,32 @@ static void bury_dead(struct run *r, struct run_abi *a, struct run_track *t, con
 		row->crash.in_code = in_body && culprit == t;
 		row->crash.offset = s->offset;
 		if (in_body)
-			listing_instruction(a->program.abi, code, size, s->offset, instruction, sizeof instruction);
+			listing_instruction(a->program.abi, code, size, s->offset, instruction,
+			                    sizeof instruction);
 		if (row->crash.in_code)
 			memcpy(row->crash.instruction, instruction, sizeof instruction);
 		if (s->part == PROTOCOL_PART_NONE || s->part > PROTOCOL_PART_POOL)
-			snprintf(where, sizeof where, " at 0x%llx, outside its code", (unsigned long long)s->pc);
+			snprintf(where, sizeof where, " at 0x%llx, outside its code",
+			         (unsigned long long)s->pc);
 		else
 			snprintf(where, sizeof where, " at %s+0x%x%s%s",
-				 in_body && culprit->role == RUN_BASELINE ? "baseline" : part_name(s->part), s->offset,
-				 *instruction ? ": " : "", instruction);
+			         in_body && culprit->role == RUN_BASELINE ? "baseline"
+			                                                  : part_name(s->part),
+			         s->offset, *instruction ? ": " : "", instruction);
 	}
 	if (hung)
 		bury(r, t, RESULT_HUNG, "did not end within %d s%s", RUN_DEADLINE_MS / 1000, where);
 	else if (s->signal == SIGSYS && s->refused && s->refused <= PROTOCOL_REFUSED_BREAKS)
 		bury(r, t, RESULT_DIED, "%s%s", refused[s->refused], where);
 	else if (s->signal)
-		bury(r, t, RESULT_DIED, "SIG%s%s", sigabbrev_np(sig) ? sigabbrev_np(sig) : "?", where);
+		bury(r, t, RESULT_DIED, "SIG%s%s", sigabbrev_np(sig) ? sigabbrev_np(sig) : "?",
+		     where);
 	else if (end->closed)
-		bury(r, t, RESULT_DIED, "closed or broke the worker's connection (descriptor %d)", PROTOCOL_FD);
+		bury(r, t, RESULT_DIED, "closed or broke the worker's connection (descriptor %d)",
+		     PROTOCOL_FD);
 	else if (sig)
-		bury(r, t, RESULT_DIED, "ended by SIG%s", sigabbrev_np(sig) ? sigabbrev_np(sig) : "?");
+		bury(r, t, RESULT_DIED, "ended by SIG%s",
+		     sigabbrev_np(sig) ? sigabbrev_np(sig) : "?");
 	else
 		bury(r, t, RESULT_DIED, "exited with status %d", end->status);
 }
@@ -124,25 +131,29 @@ static uint64_t field(const struct environment *env, const char *name)
 	return v;
 }
 
-static bool expectation_holds(const struct experiment_expect *e, const struct protocol_checked *c, uint64_t *left,
-			      uint64_t *right)
+static bool expectation_holds(const struct experiment_expect *e, const struct protocol_checked *c,
+                              uint64_t *left, uint64_t *right)
 {
 	*left = field(&c->env, e->field);
-	*right = e->other ? field(&c->env, e->other) : (uint64_t)e->number * (e->iterations ? c->iterations : 1);
+	*right = e->other ? field(&c->env, e->other)
+	                  : (uint64_t)e->number * (e->iterations ? c->iterations : 1);
 	return *left == *right;
 }
 
-static void judge_check(struct run *r, struct run_abi *a, struct run_track *t, const struct protocol_checked *c)
+static void judge_check(struct run *r, struct run_abi *a, struct run_track *t,
+                        const struct protocol_checked *c)
 {
 	const struct experiment *x = r->spec.experiment;
 	struct result_row *row = row_of(r, t);
 	if (c->faults & PROTOCOL_CHECK_POINTER) {
-		bury(r, t, RESULT_DIED, "changed the pointer to its environment (env: %%rbp or %%ebp)");
+		bury(r, t, RESULT_DIED,
+		     "changed the pointer to its environment (env: %%rbp or %%ebp)");
 		return;
 	}
 	if (c->faults & PROTOCOL_CHECK_STACK) {
-		bury(r, t, RESULT_DIED, "left the stack pointer moved by %d bytes after %u iteration%s", c->stack_moved,
-		     c->iterations, c->iterations == 1 ? "" : "s");
+		bury(r, t, RESULT_DIED,
+		     "left the stack pointer moved by %d bytes after %u iteration%s",
+		     c->stack_moved, c->iterations, c->iterations == 1 ? "" : "s");
 		return;
 	}
 	if (c->faults & PROTOCOL_CHECK_FORKED) {
@@ -154,7 +165,9 @@ static void judge_check(struct run *r, struct run_abi *a, struct run_track *t, c
 		if (!experiment_condition_holds(x, &x->expects[i].when, row->levels) ||
 		    expectation_holds(&x->expects[i], c, &left, &right))
 			continue;
-		bury(r, t, RESULT_WRONG, "does not do what it says: expected %s (%s:%u), found %llu against %llu after %u iterations",
+		bury(r, t, RESULT_WRONG,
+		     "does not do what it says: expected %s (%s:%u), found %llu against %llu after "
+		     "%u iterations",
 		     x->expects[i].text, x->path, x->expects[i].line, (unsigned long long)left,
 		     (unsigned long long)right, c->iterations);
 		return;
@@ -166,7 +179,9 @@ static void judge_check(struct run *r, struct run_abi *a, struct run_track *t, c
 	if (!t->footprint) {
 		row->footprint = RESULT_FOOTPRINT_OFF;
 		free(row->footprint_why);
-		row->footprint_why = strdup(t->bare ? "the code uses %es" : "this machine keeps %es across interrupts, or the body changes it");
+		row->footprint_why = strdup(t->bare ? "the code uses %es"
+		                                    : "this machine keeps %es across interrupts, "
+		                                      "or the body changes it");
 	}
 }
 
@@ -184,7 +199,8 @@ static const double ANSWER_SECONDS = RUN_DEADLINE_MS / 1000.0 + 1;
 
 static void set_deadline(struct run *r, double seconds)
 {
-	/* the worker's own alarm comes first and can say where; this one is for variants that have switched it off */
+	/* the worker's own alarm comes first and can say where; this one is for variants that have
+	 * switched it off */
 	r->deadline = now() + seconds;
 }
 
@@ -206,15 +222,16 @@ static uint32_t block_rounds(const struct run *r)
 static int spawn_worker(struct run *r, struct run_abi *a, struct error *err)
 {
 	struct protocol_config config = {
-		.version = PROTOCOL_VERSION,
-		.cpu = r->host.cpu,
-		.granule = r->host.tsc_granule ? r->host.tsc_granule : 1,
-		.deadline_ms = RUN_DEADLINE_MS,
-		.ldt_data = a->ldt_data,
-		.ldt_code = a->ldt_code,
+	        .version = PROTOCOL_VERSION,
+	        .cpu = r->host.cpu,
+	        .granule = r->host.tsc_granule ? r->host.tsc_granule : 1,
+	        .deadline_ms = RUN_DEADLINE_MS,
+	        .ldt_data = a->ldt_data,
+	        .ldt_code = a->ldt_code,
 	};
 	for (int c = 0; c < HOST_CAPABILITIES; c++)
-		config.capabilities |= (uint32_t)r->spec.probes->abi[a->program.abi][c].present << c;
+		config.capabilities |= (uint32_t)r->spec.probes->abi[a->program.abi][c].present
+		                       << c;
 	return worker_start(a->program.abi, &config, &a->program, &a->worker, err);
 }
 
@@ -223,13 +240,15 @@ static bool is_unchecked(const struct run_track *t)
 	return !t->dead && !t->checked && t->role != RUN_AGAIN;
 }
 
-/* A new process to answer: in a worker that is there, or in a new one. As long as there is something to be checked it is a guarded one. */
+/* A new process to answer: in a worker that is there, or in a new one. As long as there is
+ * something to be checked it is a guarded one. */
 static int start_worker(struct run *r, struct run_abi *a, struct error *err)
 {
 	struct protocol_begin begin = {.seed = run_draw(r)};
 	for (size_t k = 0; k < a->track_count; k++)
 		begin.guard |= is_unchecked(&a->tracks[k]);
-	int rc = a->worker ? worker_send(a->worker, PROTOCOL_END, NULL, 0, NULL, 0, err) : spawn_worker(r, a, err);
+	int rc = a->worker ? worker_send(a->worker, PROTOCOL_END, NULL, 0, NULL, 0, err)
+	                   : spawn_worker(r, a, err);
 	if (!rc)
 		rc = worker_send(a->worker, PROTOCOL_BEGIN, &begin, sizeof begin, NULL, 0, err);
 	a->guarded = begin.guard;
@@ -247,7 +266,8 @@ static bool request_preparation(struct run *r, struct run_abi *a, struct error *
 	for (int pass = 0; pass < 2 && !n; pass++) {
 		for (size_t k = 0; k < a->track_count && n < RUN_ASKED; k++) {
 			const struct run_track *t = &a->tracks[k];
-			bool wants = pass == 0 ? is_unchecked(t) : !t->dead && !t->unroll && t->role != RUN_AGAIN;
+			bool wants = pass == 0 ? is_unchecked(t)
+			                       : !t->dead && !t->unroll && t->role != RUN_AGAIN;
 			if (!wants)
 				continue;
 			a->asked[n] = (uint32_t)k;
@@ -264,8 +284,8 @@ static bool request_preparation(struct run *r, struct run_abi *a, struct error *
 			fail(r, err);
 		return true;
 	}
-	if (worker_send(a->worker, a->waiting == RUN_WAIT_CHECK ? PROTOCOL_CHECK : PROTOCOL_SIZE, list, n * sizeof *list,
-			NULL, 0, err)) {
+	if (worker_send(a->worker, a->waiting == RUN_WAIT_CHECK ? PROTOCOL_CHECK : PROTOCOL_SIZE,
+	                list, n * sizeof *list, NULL, 0, err)) {
 		fail(r, err);
 		return true;
 	}
@@ -273,10 +293,12 @@ static bool request_preparation(struct run *r, struct run_abi *a, struct error *
 	return true;
 }
 
-/* The track that the next answer must be about: a worker answers in the order it was asked. NULL: the answer is about another. */
+/* The track that the next answer must be about: a worker answers in the order it was asked. NULL:
+ * the answer is about another. */
 static struct run_track *answered_track(struct run *r, struct run_abi *a, uint32_t variant)
 {
-	struct run_track *t = a->answered < a->asked_count ? &a->tracks[a->asked[a->answered]] : NULL;
+	struct run_track *t =
+	        a->answered < a->asked_count ? &a->tracks[a->asked[a->answered]] : NULL;
 	if (!t || t->variant != variant)
 		return NULL;
 	a->answered++;
@@ -291,13 +313,14 @@ static bool takes_part(const struct run *r, const struct run_track *t)
 	return !control || r->blocks < RUN_CONTROLS_FIRST || r->blocks % RUN_CONTROLS_EVERY == 0;
 }
 
-/* Seconds within which a block must be there, generously. The worker has a deadline for every execution; this one is for variants that
- * have switched that off. */
+/* Seconds within which a block must be there, generously. The worker has a deadline for every
+ * execution; this one is for variants that have switched that off. */
 static double block_deadline(const struct run *r, const struct run_abi *a)
 {
 	double round = 0, eviction = r->spec.experiment->evict_count ? 0.05 : 0;
 	for (size_t i = 0; i < a->entry_count; i++)
-		round += 12 * a->tracks[a->entry_track[i]].seconds + 2 * eviction; /* 6: each of 2U and U, twice */
+		round += 12 * a->tracks[a->entry_track[i]].seconds +
+		         2 * eviction; /* 6: each of 2U and U, twice */
 	return 4 * RUN_DEADLINE_MS / 1000.0 + block_rounds(r) * round;
 }
 
@@ -318,10 +341,11 @@ static int request_block(struct run *r, struct run_abi *a, struct error *err)
 			continue;
 		a->entry_track[block.entries] = (uint32_t)k;
 		entries[block.entries++] = (struct protocol_entry){
-			.variant = t->variant, .unroll = t->unroll, .footprint = t->footprint};
+		        .variant = t->variant, .unroll = t->unroll, .footprint = t->footprint};
 	}
 	a->entry_count = block.entries;
-	int rc = worker_send(a->worker, PROTOCOL_BLOCK, &block, sizeof block, entries, block.entries * sizeof *entries, err);
+	int rc = worker_send(a->worker, PROTOCOL_BLOCK, &block, sizeof block, entries,
+	                     block.entries * sizeof *entries, err);
 	free(entries);
 	a->waiting = RUN_WAIT_BLOCK;
 	set_deadline(r, block_deadline(r, a));
@@ -362,7 +386,8 @@ static int make_room(struct run *r, struct error *err)
 	return 0;
 }
 
-/* How well a row serves as the first half of the A/A pair: a base before others, code before none. */
+/* How well a row serves as the first half of the A/A pair: a base before others, code before none.
+ */
 static int fitness(const struct run *r, const struct run_track *t)
 {
 	const struct result_row *row = &r->result->rows[t->row];
@@ -429,7 +454,8 @@ static void distrust(struct run *r, const char *why)
 	if (!result->not_trusted_why)
 		result->not_trusted_why = strdup(why);
 	for (size_t i = 0; i < result->row_count; i++)
-		if (result->rows[i].verdict == RESULT_DIFFERENT || result->rows[i].verdict == RESULT_NO_DIFFERENCE)
+		if (result->rows[i].verdict == RESULT_DIFFERENT ||
+		    result->rows[i].verdict == RESULT_NO_DIFFERENCE)
 			result->rows[i].verdict = RESULT_NOT_TRUSTED;
 }
 
@@ -439,8 +465,9 @@ static void note_pending(struct run *r)
 	for (size_t i = 0; r->blocks && i < r->result->row_count; i++)
 		if (r->result->rows[i].state == RESULT_PENDING)
 			result_event_add(r->result, "warning",
-					 "%s: more than half of the samples were rejected at every placement, so there is no figure",
-					 r->result->rows[i].label);
+			                 "%s: more than half of the samples were rejected at every "
+			                 "placement, so there is no figure",
+			                 r->result->rows[i].label);
 }
 
 static void look_around(struct run *r)
@@ -450,21 +477,25 @@ static void look_around(struct run *r)
 	r->sibling_known = r->sibling >= 0 && cpustat_read(r->sibling, &r->sibling_before);
 }
 
-/* What others took while the run was on, where the kernel knows: it counts in ticks of 10 ms, so short runs have nothing to say. */
+/* What others took while the run was on, where the kernel knows: it counts in ticks of 10 ms, so
+ * short runs have nothing to say. */
 static void note_others(struct run *r)
 {
 	struct cpustat after, share;
-	if (r->cpu_known && cpustat_read(r->host.cpu, &after) && cpustat_between(&r->cpu_before, &after, &share) &&
-	    share.steal >= 0.01)
-		result_event_add(r->result, "note", "the hypervisor gave %.0f%% of CPU %d's time to others", 100 * share.steal,
-				 r->host.cpu);
-	if (!r->sibling_known || !cpustat_read(r->sibling, &after) || !cpustat_between(&r->sibling_before, &after, &share))
+	if (r->cpu_known && cpustat_read(r->host.cpu, &after) &&
+	    cpustat_between(&r->cpu_before, &after, &share) && share.steal >= 0.01)
+		result_event_add(r->result, "note",
+		                 "the hypervisor gave %.0f%% of CPU %d's time to others",
+		                 100 * share.steal, r->host.cpu);
+	if (!r->sibling_known || !cpustat_read(r->sibling, &after) ||
+	    !cpustat_between(&r->sibling_before, &after, &share))
 		return;
 	snprintf(r->host.sibling_load, sizeof r->host.sibling_load, "%.0f%%", 100 * share.busy);
 	if (share.busy >= 0.05)
 		result_event_add(r->result, "warning",
-				 "CPU %d, which shares a core with the one that measures, was busy for %.0f%% of the time",
-				 r->sibling, 100 * share.busy);
+		                 "CPU %d, which shares a core with the one that measures, was busy "
+		                 "for %.0f%% of the time",
+		                 r->sibling, 100 * share.busy);
 }
 
 static void finish(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -535,7 +566,9 @@ static void next_preparation(struct run *r, struct error *err)
 static void begin_turn(struct run *r, struct error *err)
 {
 	/* which ABI goes first is drawn anew for every block, so that drift hits both alike */
-	enum experiment_abi i = r->todo == 3 ? (enum experiment_abi)(run_draw(r) & 1) : r->todo == 2 ? 1 : 0;
+	enum experiment_abi i = r->todo == 3   ? (enum experiment_abi)(run_draw(r) & 1)
+	                        : r->todo == 2 ? 1
+	                                       : 0;
 	struct run_abi *a = &r->abi[i];
 	r->now = (int)i;
 	if (!a->worker || a->blocks_of_worker >= RUN_BLOCKS_A_WORKER) {
@@ -564,14 +597,15 @@ static uint32_t least_blocks(const struct run *r)
 	size_t compared = 1;
 	for (size_t i = 0; i < r->result->row_count; i++)
 		compared += r->result->rows[i].base >= 0;
-	/* as many as a signed-rank test needs to be able to call anything at the corrected level, and some */
+	/* as many as a signed-rank test needs to be able to call anything at the corrected level,
+	 * and some */
 	uint32_t n = (uint32_t)ceil(log2(2 * (double)compared / r->result->alpha)) + 4;
 	return n > RUN_BLOCKS_LEAST ? n : RUN_BLOCKS_LEAST;
 }
 
-/* A control may fail because somebody else was busy for some milliseconds, and a short run is soon over. So one whose controls
- * fail goes on for twice as long again, and half a second at least: what passes is outvoted by what is measured then, and what does not pass still
- * fails. */
+/* A control may fail because somebody else was busy for some milliseconds, and a short run is soon
+ * over. So one whose controls fail goes on for twice as long again, and half a second at least:
+ * what passes is outvoted by what is measured then, and what does not pass still fails. */
 static bool be_patient(struct run *r, double t)
 {
 	run_judge_controls(r);
@@ -614,17 +648,19 @@ static void end_block(struct run *r, struct error *err)
 		begin_block(r, err);
 }
 
-/* Variants are a user's code and may write into the socket: an answer that is not exactly what was asked for ends the run. */
+/* Variants are a user's code and may write into the socket: an answer that is not exactly what was
+ * asked for ends the run. */
 static void refuse_answer(struct run *r, const struct protocol_head *head, struct error *err)
 {
 	error_set(err, ERROR_INTERNAL,
-		  "a worker gave an answer that was not asked for (type %u, %u bytes): does a variant write to descriptor %d?",
-		  head->type, head->size, PROTOCOL_FD);
+	          "a worker gave an answer that was not asked for (type %u, %u bytes): does a "
+	          "variant write to descriptor %d?",
+	          head->type, head->size, PROTOCOL_FD);
 	fail(r, err);
 }
 
-static void on_samples(struct run *r, struct run_abi *a, const struct protocol_head *head, const uint8_t *body,
-		       struct error *err)
+static void on_samples(struct run *r, struct run_abi *a, const struct protocol_head *head,
+                       const uint8_t *body, struct error *err)
 {
 	struct protocol_samples samples;
 	if (head->size < sizeof samples) {
@@ -633,7 +669,8 @@ static void on_samples(struct run *r, struct run_abi *a, const struct protocol_h
 	}
 	memcpy(&samples, body, sizeof samples);
 	if (samples.entries != a->entry_count || samples.rounds != block_rounds(r) ||
-	    head->size != sizeof samples + 2 * sizeof(uint32_t) * samples.entries * samples.rounds) {
+	    head->size !=
+	            sizeof samples + 2 * sizeof(uint32_t) * samples.entries * samples.rounds) {
 		refuse_answer(r, head, err);
 		return;
 	}
@@ -655,21 +692,21 @@ static void on_samples(struct run *r, struct run_abi *a, const struct protocol_h
 		end_block(r, err);
 }
 
-static void on_message(struct run *r, struct run_abi *a, const struct protocol_head *head, const uint8_t *body,
-		       struct error *err)
+static void on_message(struct run *r, struct run_abi *a, const struct protocol_head *head,
+                       const uint8_t *body, struct error *err)
 {
 	static const uint32_t expected[] = {[RUN_NOTHING] = 0,
-					    [RUN_STARTING] = PROTOCOL_READY,
-					    [RUN_WAIT_CHECK] = PROTOCOL_CHECKED,
-					    [RUN_WAIT_SIZE] = PROTOCOL_SIZED,
-					    [RUN_WAIT_BLOCK] = PROTOCOL_SAMPLES,
-					    [RUN_READY] = 0};
+	                                    [RUN_STARTING] = PROTOCOL_READY,
+	                                    [RUN_WAIT_CHECK] = PROTOCOL_CHECKED,
+	                                    [RUN_WAIT_SIZE] = PROTOCOL_SIZED,
+	                                    [RUN_WAIT_BLOCK] = PROTOCOL_SAMPLES,
+	                                    [RUN_READY] = 0};
 	struct protocol_checked checked;
 	struct protocol_sized sized;
 	struct run_track *t;
 	if (head->type == PROTOCOL_FAILED) {
-		error_set(err, ERROR_INTERNAL, "worker: %.*s", (int)(head->size < 256 ? head->size : 256),
-			  (const char *)body);
+		error_set(err, ERROR_INTERNAL, "worker: %.*s",
+		          (int)(head->size < 256 ? head->size : 256), (const char *)body);
 		fail(r, err);
 		return;
 	}
@@ -718,7 +755,8 @@ static void on_message(struct run *r, struct run_abi *a, const struct protocol_h
 	refuse_answer(r, head, err);
 }
 
-/* A worker is gone: the variant that it was running is to blame; the rest goes on with a new one. */
+/* A worker is gone: the variant that it was running is to blame; the rest goes on with a new one.
+ */
 static void on_death(struct run *r, struct run_abi *a, bool late, struct error *err)
 {
 	struct worker_end end = worker_end(a->worker);
@@ -748,13 +786,15 @@ static void on_death(struct run *r, struct run_abi *a, bool late, struct error *
 		if (late)
 			error_set(err, ERROR_INTERNAL, "a worker does not answer");
 		else if (end.closed)
-			error_set(err, ERROR_INTERNAL, "a worker closed its connection, or something else wrote to it");
+			error_set(err, ERROR_INTERNAL,
+			          "a worker closed its connection, or something else wrote to it");
 		else if (end.last.signal)
-			error_set(err, ERROR_INTERNAL, "a worker died by signal %u at 0x%llx outside any variant",
-				  end.last.signal, (unsigned long long)end.last.pc);
+			error_set(err, ERROR_INTERNAL,
+			          "a worker died by signal %u at 0x%llx outside any variant",
+			          end.last.signal, (unsigned long long)end.last.pc);
 		else
 			error_set(err, ERROR_INTERNAL, "a worker ended unasked (%s %d)",
-				  end.status < 0 ? "signal" : "status", abs(end.status));
+			          end.status < 0 ? "signal" : "status", abs(end.status));
 		fail(r, err);
 		return;
 	}
@@ -829,7 +869,8 @@ int run_start(const struct run_spec *spec, struct run **out, struct error *err)
 	if (!r->abi[0].used && !r->abi[1].used) {
 		finish(r, "nothing that was asked for is possible on this machine");
 		r->result->trusted = true;
-		return error_set(err, ERROR_ABSENT, "nothing that was asked for is possible on this machine");
+		return error_set(err, ERROR_ABSENT,
+		                 "nothing that was asked for is possible on this machine");
 	}
 	next_preparation(r, err);
 	if (r->failure.code)
@@ -841,7 +882,8 @@ size_t run_poll_fds(const struct run *r, struct pollfd *fds, size_t max)
 {
 	if (r->phase == RUN_DONE || r->now < 0 || !r->abi[r->now].worker || !max)
 		return 0;
-	fds[0] = (struct pollfd){.fd = worker_fd(r->abi[r->now].worker), .events = worker_events(r->abi[r->now].worker)};
+	fds[0] = (struct pollfd){.fd = worker_fd(r->abi[r->now].worker),
+	                         .events = worker_events(r->abi[r->now].worker)};
 	return 1;
 }
 
@@ -905,9 +947,11 @@ double run_progress(const struct run *r, double *seconds_left)
 		share = 1;
 	share = fmin(share, 1);
 	if (seconds_left)
-		*seconds_left = r->phase == RUN_DONE ? 0
-				: share > 0.01	     ? fmax(0, fmin(spent / share - spent, r->spec.time_limit - spent))
-						     : r->spec.time_limit;
+		*seconds_left =
+		        r->phase == RUN_DONE ? 0
+		        : share > 0.01
+		                ? fmax(0, fmin(spent / share - spent, r->spec.time_limit - spent))
+		                : r->spec.time_limit;
 	return share;
 }
 
@@ -944,7 +988,8 @@ void run_free(struct run *r)
 	free(r);
 }
 
-int run_to_end(struct run *r, const volatile int *stop, void (*tick)(struct run *, void *), void *ctx, struct error *err)
+int run_to_end(struct run *r, const volatile int *stop, void (*tick)(struct run *, void *),
+               void *ctx, struct error *err)
 {
 	for (;;) {
 		struct pollfd fds[2];

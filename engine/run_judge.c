@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double SMALLEST_CYCLES = 0.02; /* differences below are never called ... */
+static const double SMALLEST_CYCLES = 0.02;  /* differences below are never called ... */
 static const double SMALLEST_SHARE = 0.0005; /* ... nor below this share of the level */
 static const double POWER = 0.9;
 
-/* The mean of what the fences leave. A mean and no median: the clock moves in steps, and the mean of stepped values with a random phase is
- * the true one, where a median sits on a step. */
+/* The mean of what the fences leave. A mean and no median: the clock moves in steps, and the mean
+ * of stepped values with a random phase is the true one, where a median sits on a step. */
 static double locate(const double *x, size_t n, double *variance)
 {
 	double sum = 0, square = 0;
@@ -23,8 +23,9 @@ static double locate(const double *x, size_t n, double *variance)
 	return mean;
 }
 
-/* A mean of n readings of a clock that moves in steps lies on a grid of step/n, and a median over blocks would pick one of its
- * points (0.05% off for a body of 1,000 cycles). Half a step of noise, drawn from the run's seed, dissolves the grid. */
+/* A mean of n readings of a clock that moves in steps lies on a grid of step/n, and a median over
+ * blocks would pick one of its points (0.05% off for a body of 1,000 cycles). Half a step of noise,
+ * drawn from the run's seed, dissolves the grid. */
 static double dither(struct run *r, size_t n)
 {
 	double u = (double)(run_draw(r) >> 11) / 9007199254740992.0; /* 2^53 */
@@ -38,28 +39,29 @@ struct sampled {
 	uint32_t worker;
 };
 
-static void report(const struct sampled *s, uint32_t round, uint32_t iterations, uint32_t ticks, char state)
+static void report(const struct sampled *s, uint32_t round, uint32_t iterations, uint32_t ticks,
+                   char state)
 {
 	const struct run_spec *spec = &s->run->spec;
 	if (!spec->sample)
 		return;
 	struct run_sample sample = {
-		.abi = s->abi,
-		.worker = s->worker,
-		.block = s->run->blocks,
-		.round = round,
-		.row = s->track->role == RUN_ROW ? s->track->row : -1,
-		.name = s->track->role == RUN_AGAIN ? "a/a" : s->track->name,
-		.iterations = iterations,
-		.ticks = ticks,
-		.state = state,
+	        .abi = s->abi,
+	        .worker = s->worker,
+	        .block = s->run->blocks,
+	        .round = round,
+	        .row = s->track->role == RUN_ROW ? s->track->row : -1,
+	        .name = s->track->role == RUN_AGAIN ? "a/a" : s->track->name,
+	        .iterations = iterations,
+	        .ticks = ticks,
+	        .state = state,
 	};
 	spec->sample(spec->ctx, &sample);
 }
 
 /* One of the two series of a track in a block: its mean, or NAN if less than half of it is left. */
-static double series(const struct sampled *s, const uint32_t *samples, uint32_t rounds, size_t step, uint32_t iterations,
-		     double *variance)
+static double series(const struct sampled *s, const uint32_t *samples, uint32_t rounds, size_t step,
+                     uint32_t iterations, double *variance)
 {
 	double x[RUN_ROUNDS_ONCE > RUN_ROUNDS ? RUN_ROUNDS_ONCE : RUN_ROUNDS];
 	size_t n = 0, kept = 0;
@@ -120,8 +122,8 @@ static double block_cycles(const struct run_abi *a, const struct run_track *t, u
 }
 
 /* Differences of two tracks block by block, where both have a value. */
-static size_t pair(const struct run *r, const struct run_abi *a, const struct run_track *t, const struct run_abi *b,
-		   const struct run_track *u, double *out)
+static size_t pair(const struct run *r, const struct run_abi *a, const struct run_track *t,
+                   const struct run_abi *b, const struct run_track *u, double *out)
 {
 	size_t n = 0;
 	for (uint32_t k = 0; k < r->blocks; k++) {
@@ -155,11 +157,13 @@ static struct stats_interval scaled(struct stats_interval x, double by)
 
 static struct stats_interval widened(struct stats_interval x, double by)
 {
-	return (struct stats_interval){x.est, x.est - (x.est - x.lo) * by, x.est + (x.hi - x.est) * by};
+	return (struct stats_interval){x.est, x.est - (x.est - x.lo) * by,
+	                               x.est + (x.hi - x.est) * by};
 }
 
 /* ticks: room for two values a block. */
-static void judge_level(struct run *r, const struct run_abi *a, const struct run_track *t, double *ticks)
+static void judge_level(struct run *r, const struct run_abi *a, const struct run_track *t,
+                        double *ticks)
 {
 	struct result_row *row = &r->result->rows[t->row];
 	double spread = 0, *cycles = ticks + r->blocks;
@@ -190,7 +194,8 @@ static void judge_level(struct run *r, const struct run_abi *a, const struct run
 	row->kept = t->kept;
 	row->interrupted = t->interrupted;
 	row->fenced = t->fenced;
-	/* placements of one process share physical pages and what else it was dealt: where that shows, they are not as many as they seem */
+	/* placements of one process share physical pages and what else it was dealt: where that
+	 * shows, they are not as many as they seem */
 	double wider = stats_cluster_widening(cycles, worker, n);
 	free(worker);
 	if (!n)
@@ -199,7 +204,8 @@ static void judge_level(struct run *r, const struct run_abi *a, const struct run
 	row->cycles = widened(stats_median(cycles, n, r->result->confidence), wider);
 	row->ticks = widened(stats_median(ticks, n, r->result->confidence), wider);
 	row->ns = scaled(row->ticks, 1e9 / r->host.tsc_hz);
-	/* apart by more than the noise within placements, and by more than anybody would call a mode */
+	/* apart by more than the noise within placements, and by more than anybody would call a
+	 * mode */
 	double gap = fmax(6 * spread / (double)n, fmax(0.005 * fabs(row->cycles.est), 0.05));
 	row->mode_count = stats_modes(cycles, n, gap, 0.05, row->modes, 4);
 }
@@ -222,11 +228,14 @@ static void judge_differences(struct run *r, double *d)
 		/* what an earlier look called may have lost its row or its base since */
 		row->diff = (struct stats_interval){NAN, NAN, NAN};
 		row->p = row->detectable = p[i] = NAN;
-		row->verdict = row->base == (long)i && row->state == RESULT_MEASURED ? RESULT_BASE : RESULT_VERDICT_NONE;
+		row->verdict = row->base == (long)i && row->state == RESULT_MEASURED
+		                       ? RESULT_BASE
+		                       : RESULT_VERDICT_NONE;
 		if (row->base < 0 || row->base == (long)i || row->state != RESULT_MEASURED ||
 		    result->rows[row->base].state != RESULT_MEASURED)
 			continue;
-		const struct run_track *t = track_of_row(r, (long)i, &a), *u = track_of_row(r, row->base, &b);
+		const struct run_track *t = track_of_row(r, (long)i, &a),
+		                       *u = track_of_row(r, row->base, &b);
 		size_t n = pair(r, a, t, b, u, d);
 		row->diff = stats_hodges_lehmann(d, n, result->confidence);
 		row->p = p[i] = stats_wilcoxon(d, n);
@@ -239,16 +248,20 @@ static void judge_differences(struct run *r, double *d)
 		if (isnan(p[i]))
 			continue;
 		const struct run_abi *a = NULL, *b = NULL;
-		const struct run_track *t = track_of_row(r, (long)i, &a), *u = track_of_row(r, row->base, &b);
-		/* so few placements cannot reach the level, whatever they read: nothing is called, and not "no difference" either */
+		const struct run_track *t = track_of_row(r, (long)i, &a),
+		                       *u = track_of_row(r, row->base, &b);
+		/* so few placements cannot reach the level, whatever they read: nothing is called,
+		 * and not "no difference" either */
 		size_t n = pair(r, a, t, b, u, d);
 		if (stats_wilcoxon_floor(n) * (double)compared > result->alpha)
 			continue;
 		double least = smallest(result->rows[row->base].cycles.est);
-		row->detectable = fmax(least, stats_detectable(half_width(row->diff), n, result->confidence,
-							       result->alpha / (double)compared, POWER));
-		row->verdict = p[i] < result->alpha && fabs(row->diff.est) >= least ? RESULT_DIFFERENT
-										     : RESULT_NO_DIFFERENCE;
+		row->detectable =
+		        fmax(least, stats_detectable(half_width(row->diff), n, result->confidence,
+		                                     result->alpha / (double)compared, POWER));
+		row->verdict = p[i] < result->alpha && fabs(row->diff.est) >= least
+		                       ? RESULT_DIFFERENT
+		                       : RESULT_NO_DIFFERENCE;
 	}
 	free(p);
 }
@@ -257,7 +270,8 @@ static void count_rejected(struct run *r)
 {
 	r->result->samples_rejected = 0;
 	for (size_t i = 0; i < r->result->row_count; i++)
-		r->result->samples_rejected += r->result->rows[i].interrupted + r->result->rows[i].fenced;
+		r->result->samples_rejected +=
+		        r->result->rows[i].interrupted + r->result->rows[i].fenced;
 }
 
 void run_judge_rows(struct run *r)
@@ -290,7 +304,8 @@ bool run_judge_precise(struct run *r)
 			continue;
 		const struct result_row *level = compared ? &result->rows[row->base] : row;
 		/* (a base that died is none any more: run_plan_bases) */
-		double want = fmax(r->spec.precision_cycles, r->spec.precision_share * fabs(level->cycles.est));
+		double want = fmax(r->spec.precision_cycles,
+		                   r->spec.precision_share * fabs(level->cycles.est));
 		double have = half_width(compared ? row->diff : row->cycles);
 		worst = fmax(worst, isnan(have) || isnan(want) ? INFINITY : have / want);
 	}
@@ -299,8 +314,9 @@ bool run_judge_precise(struct run *r)
 	return worst <= 1;
 }
 
-/* Blocks come in the order of time. A difference whose two halves do not agree was moved by something that is neither code nor chance, and the
- * figure of the whole stands for neither: it is told. */
+/* Blocks come in the order of time. A difference whose two halves do not agree was moved by
+ * something that is neither code nor chance, and the figure of the whole stands for neither: it is
+ * told. */
 void run_judge_drift(struct run *r)
 {
 	struct result_run *result = r->result;
@@ -310,39 +326,47 @@ void run_judge_drift(struct run *r)
 		const struct run_abi *a = NULL, *b = NULL;
 		if (isnan(row->p))
 			continue;
-		const struct run_track *t = track_of_row(r, (long)i, &a), *u = track_of_row(r, row->base, &b);
+		const struct run_track *t = track_of_row(r, (long)i, &a),
+		                       *u = track_of_row(r, row->base, &b);
 		size_t n = pair(r, a, t, b, u, d), half = n / 2;
 		struct stats_interval first = stats_hodges_lehmann(d, half, 0.999);
 		struct stats_interval second = stats_hodges_lehmann(d + half, n - half, 0.999);
 		bool apart = first.hi < second.lo || second.hi < first.lo;
-		if (apart && fabs(first.est - second.est) >= smallest(result->rows[row->base].cycles.est))
+		if (apart &&
+		    fabs(first.est - second.est) >= smallest(result->rows[row->base].cycles.est))
 			result_event_add(result, "warning",
-					 "%s: the difference to its base moved while the run was on, from %+.2f to %+.2f cycles: "
-					 "its figure stands for neither half",
-					 row->label, first.est, second.est);
+			                 "%s: the difference to its base moved while the run was "
+			                 "on, from %+.2f to %+.2f cycles: "
+			                 "its figure stands for neither half",
+			                 row->label, first.est, second.est);
 	}
 	free(d);
 }
 
 /* ---- controls ---- */
 
-static struct result_control *add_control(struct run *r, const char *name, enum experiment_abi abi, const char *what,
-					  double expected, double tolerance)
+static struct result_control *add_control(struct run *r, const char *name, enum experiment_abi abi,
+                                          const char *what, double expected, double tolerance)
 {
 	struct result_run *result = r->result;
-	struct result_control *more = realloc(result->controls, (result->control_count + 1) * sizeof *more);
+	struct result_control *more =
+	        realloc(result->controls, (result->control_count + 1) * sizeof *more);
 	if (!more)
 		return NULL;
 	result->controls = more;
 	struct result_control *c = &more[result->control_count++];
-	*c = (struct result_control){.value = {NAN, NAN, NAN}, .expected = expected, .tolerance = tolerance, .fatal = true};
+	*c = (struct result_control){.value = {NAN, NAN, NAN},
+	                             .expected = expected,
+	                             .tolerance = tolerance,
+	                             .fatal = true};
 	if (asprintf(&c->name, "%s %s", name, experiment_abi_name[abi]) < 0)
 		c->name = NULL;
 	c->what = strdup(what);
 	return c;
 }
 
-static void say(struct result_control *c, bool ok, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void say(struct result_control *c, bool ok, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
 static void say(struct result_control *c, bool ok, const char *fmt, ...)
 {
 	va_list ap;
@@ -358,7 +382,9 @@ static void judge_again(struct run *r, enum experiment_abi abi, double *d)
 	const struct run_abi *a = &r->abi[abi];
 	if (a->again < 0)
 		return;
-	struct result_control *c = add_control(r, "a/a", abi, "a second copy of a row's code must not differ from the first", 0, NAN);
+	struct result_control *c =
+	        add_control(r, "a/a", abi,
+	                    "a second copy of a row's code must not differ from the first", 0, NAN);
 	if (!c)
 		return;
 	const struct run_track *again = &a->tracks[a->again];
@@ -369,9 +395,12 @@ static void judge_again(struct run *r, enum experiment_abi abi, double *d)
 	double p = stats_wilcoxon(d, n), least = smallest(r->result->rows[again->row].cycles.est);
 	c->tolerance = least;
 	if (isnan(c->value.est) || stats_wilcoxon_floor(n) > r->result->alpha)
-		say(c, false, "only %zu placements of %s were measured: too few to tell", n, again->name);
+		say(c, false, "only %zu placements of %s were measured: too few to tell", n,
+		    again->name);
 	else if (p < r->result->alpha && fabs(c->value.est) >= least)
-		say(c, false, "two copies of %s differ by %.2f cycles (p %.2g): something other than the code moves the figures",
+		say(c, false,
+		    "two copies of %s differ by %.2f cycles (p %.2g): something other than the "
+		    "code moves the figures",
 		    again->name, c->value.est, p);
 	else
 		say(c, true, "two copies of %s do not differ", again->name);
@@ -380,31 +409,40 @@ static void judge_again(struct run *r, enum experiment_abi abi, double *d)
 static void judge_one_add(struct run *r, enum experiment_abi abi, double *d)
 {
 	const struct run_abi *a = &r->abi[abi];
-	struct result_control *c = add_control(r, "one add", abi, "eleven dependent adds must cost one cycle more than ten", 1, 0.02);
+	struct result_control *c =
+	        add_control(r, "one add", abi,
+	                    "eleven dependent adds must cost one cycle more than ten", 1, 0.02);
 	if (!c)
 		return;
 	size_t n = pair(r, a, &a->tracks[a->eleven], a, &a->tracks[a->ten], d);
 	c->value = stats_hodges_lehmann(d, n, r->result->confidence);
 	if (isnan(c->value.lo) || half_width(c->value) > 0.25)
 		say(c, false, "one add more could not be seen in %zu placements", n);
-	else if (c->value.lo > c->expected + c->tolerance || c->value.hi < c->expected - c->tolerance)
-		say(c, false, "one add more reads %.3f cycles (%.3f to %.3f), not 1", c->value.est, c->value.lo, c->value.hi);
+	else if (c->value.lo > c->expected + c->tolerance ||
+	         c->value.hi < c->expected - c->tolerance)
+		say(c, false, "one add more reads %.3f cycles (%.3f to %.3f), not 1", c->value.est,
+		    c->value.lo, c->value.hi);
 	else
 		say(c, true, "one add more reads %.3f", c->value.est);
 }
 
-/* Cycles of a dependent 32-bit multiplication: 3 on most, 4 on P6 and Core, 5 on early Atoms, 10 and more on the Pentium 4 and older
- * CPUs. Twice 3 is what a CPU would show that does two dependent adds in a cycle. */
+/* Cycles of a dependent 32-bit multiplication: 3 on most, 4 on P6 and Core, 5 on early Atoms, 10
+ * and more on the Pentium 4 and older CPUs. Twice 3 is what a CPU would show that does two
+ * dependent adds in a cycle. */
 static bool is_latency(double cycles)
 {
 	return (cycles >= 3 && cycles <= 5) || cycles >= 10;
 }
 
-/* The ruler must not be its own judge: another chain of known kind, over it, must be a whole number. */
+/* The ruler must not be its own judge: another chain of known kind, over it, must be a whole
+ * number. */
 static void judge_ruler(struct run *r, enum experiment_abi abi, double *d)
 {
 	const struct run_abi *a = &r->abi[abi];
-	struct result_control *c = add_control(r, "imul over add", abi, "a chain of multiplications over the chain of adds must be a whole number within 1%", NAN, 0.01);
+	struct result_control *c = add_control(r, "imul over add", abi,
+	                                       "a chain of multiplications over the chain of adds "
+	                                       "must be a whole number within 1%",
+	                                       NAN, 0.01);
 	if (!c)
 		return;
 	size_t n = 0;
@@ -421,11 +459,19 @@ static void judge_ruler(struct run *r, enum experiment_abi abi, double *d)
 	if (!n)
 		say(c, false, "no placement gave a ratio");
 	else if (!is_latency(c->expected))
-		say(c, false, "a multiplication costs %.3f adds, as on no known CPU: an add is not one cycle here", c->value.est);
+		say(c, false,
+		    "a multiplication costs %.3f adds, as on no known CPU: an add is not one cycle "
+		    "here",
+		    c->value.est);
 	else if (isnan(c->value.lo) || half_width(c->value) > 2 * c->tolerance)
-		say(c, false, "a multiplication costs %.3f adds, but %zu placements do not tell whether that is a whole number", c->value.est, n);
+		say(c, false,
+		    "a multiplication costs %.3f adds, but %zu placements do not tell whether that "
+		    "is a whole number",
+		    c->value.est, n);
 	else if (c->value.lo > high || c->value.hi < low)
-		say(c, false, "a multiplication costs %.3f adds (%.3f to %.3f): no whole number, so an add is not one cycle here",
+		say(c, false,
+		    "a multiplication costs %.3f adds (%.3f to %.3f): no whole number, so an add "
+		    "is not one cycle here",
 		    c->value.est, c->value.lo, c->value.hi);
 	else
 		say(c, true, "a multiplication costs %.3f adds", c->value.est);
@@ -434,7 +480,9 @@ static void judge_ruler(struct run *r, enum experiment_abi abi, double *d)
 static void judge_footprint(struct run *r, enum experiment_abi abi)
 {
 	const struct host_probe *p = &r->spec.probes->abi[abi][HOST_FOOTPRINT];
-	struct result_control *c = add_control(r, "footprint", abi, "a return from an exception clears a null selector in %es", NAN, NAN);
+	struct result_control *c =
+	        add_control(r, "footprint", abi,
+	                    "a return from an exception clears a null selector in %es", NAN, NAN);
 	if (!c)
 		return;
 	c->fatal = false; /* the fence is left, and the other controls tell whether it suffices */
@@ -480,7 +528,8 @@ void run_judge_controls(struct run *r)
 			continue;
 		result->trusted = false;
 		char *longer = NULL;
-		if (asprintf(&longer, "%s%s%s: %s", why ? why : "", why ? "; " : "", c->name, c->text) < 0)
+		if (asprintf(&longer, "%s%s%s: %s", why ? why : "", why ? "; " : "", c->name,
+		             c->text) < 0)
 			longer = NULL;
 		free(why);
 		why = longer;
@@ -489,6 +538,7 @@ void run_judge_controls(struct run *r)
 	if (result->trusted)
 		return;
 	for (size_t i = 0; i < result->row_count; i++)
-		if (result->rows[i].verdict == RESULT_DIFFERENT || result->rows[i].verdict == RESULT_NO_DIFFERENCE)
+		if (result->rows[i].verdict == RESULT_DIFFERENT ||
+		    result->rows[i].verdict == RESULT_NO_DIFFERENCE)
 			result->rows[i].verdict = RESULT_NOT_TRUSTED;
 }

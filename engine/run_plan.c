@@ -7,29 +7,29 @@
 
 #include "listing.h"
 
-/* The instrument's own variants. Register to register: newer CPUs remove dependent adds of an immediate at rename, and such a
- * ruler would measure itself. */
+/* The instrument's own variants. Register to register: newer CPUs remove dependent adds of an
+ * immediate at rename, and such a ruler would measure itself. */
 static const char controls_text[] =
-	"#: title Controls\n"
-	"#: factor code ruler ten eleven imul\n"
-	".macro setup code\nxor %eax, %eax\nmov $1, %ecx\n.endm\n"
-	".macro teardown code\n.endm\n"
-	".macro body code\n"
-	".ifc \\code,ruler\n.rept 100\nadd %ecx, %eax\n.endr\n"
-	".else\n.ifc \\code,ten\n.rept 10\nadd %ecx, %eax\n.endr\n"
-	".else\n.ifc \\code,eleven\n.rept 11\nadd %ecx, %eax\n.endr\n"
-	".else\n.ifc \\code,imul\n.rept 100\nimul %ecx, %eax\n.endr\n"
-	".else\n.error \"controls: no such code\"\n.endif\n.endif\n.endif\n.endif\n"
-	".endm\n";
+        "#: title Controls\n"
+        "#: factor code ruler ten eleven imul\n"
+        ".macro setup code\nxor %eax, %eax\nmov $1, %ecx\n.endm\n"
+        ".macro teardown code\n.endm\n"
+        ".macro body code\n"
+        ".ifc \\code,ruler\n.rept 100\nadd %ecx, %eax\n.endr\n"
+        ".else\n.ifc \\code,ten\n.rept 10\nadd %ecx, %eax\n.endr\n"
+        ".else\n.ifc \\code,eleven\n.rept 11\nadd %ecx, %eax\n.endr\n"
+        ".else\n.ifc \\code,imul\n.rept 100\nimul %ecx, %eax\n.endr\n"
+        ".else\n.error \"controls: no such code\"\n.endif\n.endif\n.endif\n.endif\n"
+        ".endm\n";
 
 static const struct {
 	enum run_role role;
 	char *levels[2];
 } controls[] = {
-	{RUN_RULER, {(char *)"", (char *)"ruler"}},
-	{RUN_TEN, {(char *)"", (char *)"ten"}},
-	{RUN_ELEVEN, {(char *)"", (char *)"eleven"}},
-	{RUN_IMUL, {(char *)"", (char *)"imul"}},
+        {RUN_RULER, {(char *)"", (char *)"ruler"}},
+        {RUN_TEN, {(char *)"", (char *)"ten"}},
+        {RUN_ELEVEN, {(char *)"", (char *)"eleven"}},
+        {RUN_IMUL, {(char *)"", (char *)"imul"}},
 };
 enum { CONTROLS = sizeof controls / sizeof controls[0] };
 
@@ -46,7 +46,9 @@ static char *absent_reason(const struct run *r, const struct experiment_variant 
 	enum host_capability self = v->abi == EXPERIMENT_I386 ? HOST_I386 : HOST_X86_64;
 	char *why = NULL;
 	if (!have[self].present)
-		return asprintf(&why, "%s: %s", host_capabilities[self].name, have[self].why) < 0 ? NULL : why;
+		return asprintf(&why, "%s: %s", host_capabilities[self].name, have[self].why) < 0
+		               ? NULL
+		               : why;
 	for (size_t i = 0; i < x->need_count; i++) {
 		const struct experiment_need *need = &x->needs[i];
 		if (!experiment_condition_holds(x, &need->when, v->levels))
@@ -54,7 +56,10 @@ static char *absent_reason(const struct run *r, const struct experiment_variant 
 		for (size_t k = 0; k < need->capability_count; k++) {
 			int c = host_capability_find(need->capabilities[k]);
 			if (c >= 0 && !have[c].present)
-				return asprintf(&why, "%s: %s", host_capabilities[c].name, have[c].why) < 0 ? NULL : why;
+				return asprintf(&why, "%s: %s", host_capabilities[c].name,
+				                have[c].why) < 0
+				               ? NULL
+				               : why;
 		}
 	}
 	return NULL;
@@ -118,12 +123,14 @@ static void set_footprint(struct result_row *row, enum result_footprint state, c
 
 static bool touches_es(const struct program *p, size_t section)
 {
-	return listing_touches_es(p->abi, p->bytes + p->sections[section].offset, p->sections[section].size);
+	return listing_touches_es(p->abi, p->bytes + p->sections[section].offset,
+	                          p->sections[section].size);
 }
 
-/* The footprint is a null selector in %es: code that uses %es would be other code with it, and an interrupt taken in the kernel leaves none.
- * Returns whether it may be put down. */
-static bool describe_code(struct result_row *row, const struct program *p, size_t variant, bool loop)
+/* The footprint is a null selector in %es: code that uses %es would be other code with it, and an
+ * interrupt taken in the kernel leaves none. Returns whether it may be put down. */
+static bool describe_code(struct result_row *row, const struct program *p, size_t variant,
+                          bool loop)
 {
 	const struct protocol_variant *v = &p->variants[variant];
 	const int32_t parts[] = {v->setup, v->body, v->pool, v->baseline, v->teardown};
@@ -138,24 +145,32 @@ static bool describe_code(struct result_row *row, const struct program *p, size_
 			bare |= touches_es(p, (size_t)parts[i]);
 	/* and what the file puts into .text, which every variant may call */
 	for (size_t i = 0; i < p->section_count; i++)
-		if (p->sections[i].variant == PROTOCOL_SHARED && p->sections[i].flags & PROTOCOL_EXEC)
+		if (p->sections[i].variant == PROTOCOL_SHARED &&
+		    p->sections[i].flags & PROTOCOL_EXEC)
 			bare |= touches_es(p, i);
 	if (bare)
 		set_footprint(row, RESULT_FOOTPRINT_OFF, "the code uses %es");
 	else if (listing_enters_kernel(p->abi, code, size))
-		set_footprint(row, RESULT_FOOTPRINT_PARTIAL,
-			      "the body enters the kernel: an interrupt taken there leaves no footprint");
+		set_footprint(
+		        row, RESULT_FOOTPRINT_PARTIAL,
+		        "the body enters the kernel: an interrupt taken there leaves no footprint");
 	else if (loop && v->copies < 2)
 		/* by a call through a pointer, or a fault: that is not seen in the code */
 		set_footprint(row, RESULT_FOOTPRINT_PARTIAL,
-			      "code that loops may enter the kernel: an interrupt taken there leaves no footprint");
+		              "code that loops may enter the kernel: an interrupt taken there "
+		              "leaves no footprint");
 	return !bare;
 }
 
-static struct run_track *add_track(struct run_abi *a, enum run_role role, const char *name, long row, size_t variant)
+static struct run_track *add_track(struct run_abi *a, enum run_role role, const char *name,
+                                   long row, size_t variant)
 {
 	struct run_track *t = &a->tracks[a->track_count++];
-	*t = (struct run_track){.role = role, .name = name, .row = row, .variant = (uint32_t)variant, .baseline = -1};
+	*t = (struct run_track){.role = role,
+	                        .name = name,
+	                        .row = row,
+	                        .variant = (uint32_t)variant,
+	                        .baseline = -1};
 	return t;
 }
 
@@ -174,31 +189,35 @@ static void plan_ldt(const struct run *r, struct run_abi *a, const long *rows, s
 		for (size_t k = 0; k < x->ldt_count; k++) {
 			const struct experiment_setting *s = &x->ldts[k];
 			uint32_t *most = s->value ? &a->ldt_code : &a->ldt_data;
-			if (experiment_condition_holds(x, &s->when, r->result->rows[rows[i]].levels) && s->count > (long)*most)
+			if (experiment_condition_holds(x, &s->when,
+			                               r->result->rows[rows[i]].levels) &&
+			    s->count > (long)*most)
 				*most = (uint32_t)s->count;
 		}
 	}
 }
 
-/* The track of a loop like that variant's, with nothing in it: one for all that have so many copies in a turn, and something or nothing on the
- * stack. */
+/* The track of a loop like that variant's, with nothing in it: one for all that have so many copies
+ * in a turn, and something or nothing on the stack. */
 static long empty_loop(struct run_abi *a, const struct protocol_variant *like)
 {
 	const struct protocol_variant none = {.setup = -1,
-					      .teardown = -1,
-					      .body = -1,
-					      .baseline = -1,
-					      .pool = -1,
-					      .align = 1,
-					      .repeat = PROTOCOL_LOOP,
-					      .copies = like->copies,
-					      .stack = like->stack};
+	                                      .teardown = -1,
+	                                      .body = -1,
+	                                      .baseline = -1,
+	                                      .pool = -1,
+	                                      .align = 1,
+	                                      .repeat = PROTOCOL_LOOP,
+	                                      .copies = like->copies,
+	                                      .stack = like->stack};
 	for (size_t i = 0; i < a->track_count; i++) {
 		const struct protocol_variant *v = &a->program.variants[a->tracks[i].variant];
-		if (a->tracks[i].role == RUN_BASELINE && v->body < 0 && v->copies == none.copies && v->stack == none.stack)
+		if (a->tracks[i].role == RUN_BASELINE && v->body < 0 && v->copies == none.copies &&
+		    v->stack == none.stack)
 			return (long)i;
 	}
-	add_track(a, RUN_BASELINE, "empty loop", -1, add_variant(&a->program, none))->checked = true;
+	add_track(a, RUN_BASELINE, "empty loop", -1, add_variant(&a->program, none))->checked =
+	        true;
 	return (long)a->track_count - 1;
 }
 
@@ -207,8 +226,8 @@ static void plan_tracks(struct run *r, struct run_abi *a, const long *rows, size
 	struct program *p = &a->program;
 	for (size_t i = 0; i < CONTROLS; i++) {
 		struct run_track *t = add_track(a, controls[i].role, controls[i].levels[1], -1, i);
-		/* the instrument's own variants are known to be good. They carry the footprint as rows do: without it the ladder's rungs
-		 * read 0.03% less than they are. */
+		/* the instrument's own variants are known to be good. They carry the footprint as
+		 * rows do: without it the ladder's rungs read 0.03% less than they are. */
 		t->checked = true;
 		t->footprint = r->spec.probes->abi[p->abi][HOST_FOOTPRINT].present;
 	}
@@ -230,7 +249,8 @@ static void plan_tracks(struct run *r, struct run_abi *a, const long *rows, size
 			t->baseline = (long)a->track_count;
 			body.body = body.baseline;
 			body.baseline = -1;
-			struct run_track *base = add_track(a, RUN_BASELINE, "baseline", -1, add_variant(p, body));
+			struct run_track *base =
+			        add_track(a, RUN_BASELINE, "baseline", -1, add_variant(p, body));
 			base->checked = true;
 			base->once = t->once;
 		} else if (loop) {
@@ -239,7 +259,8 @@ static void plan_tracks(struct run *r, struct run_abi *a, const long *rows, size
 	}
 }
 
-/* The assembler says a thing once for every variant, so the first few lines tell what there is to be told. */
+/* The assembler says a thing once for every variant, so the first few lines tell what there is to
+ * be told. */
 static void add_warnings(struct run *r, const char *text)
 {
 	enum { LINES = 5 };
@@ -251,7 +272,8 @@ static void add_warnings(struct run *r, const char *text)
 	size_t n = (size_t)(end - text);
 	while (n && text[n - 1] == '\n')
 		n--;
-	result_event_add(r->result, "warning", "assembler: %.*s%s", (int)n, text, *end ? "\n..." : "");
+	result_event_add(r->result, "warning", "assembler: %.*s%s", (int)n, text,
+	                 *end ? "\n..." : "");
 }
 
 int run_plan_abi(struct run *r, enum experiment_abi abi, struct error *err)
@@ -275,7 +297,8 @@ int run_plan_abi(struct run *r, enum experiment_abi abi, struct error *err)
 	}
 	if (!n)
 		goto done;
-	rc = experiment_parse("controls", "controls", controls_text, sizeof controls_text - 1, &own, err);
+	rc = experiment_parse("controls", "controls", controls_text, sizeof controls_text - 1, &own,
+	                      err);
 	if (rc)
 		goto done;
 	for (size_t i = 0; i < CONTROLS; i++)
@@ -284,7 +307,8 @@ int run_plan_abi(struct run *r, enum experiment_abi abi, struct error *err)
 	if (rc)
 		goto done;
 	/* room for a baseline of each row, and for the A/A pair's second half */
-	struct protocol_variant *more = realloc(a->program.variants, (CONTROLS + 2 * n + 2) * sizeof *more);
+	struct protocol_variant *more =
+	        realloc(a->program.variants, (CONTROLS + 2 * n + 2) * sizeof *more);
 	a->tracks = calloc(CONTROLS + 2 * n + 2, sizeof *a->tracks);
 	if (more)
 		a->program.variants = more;

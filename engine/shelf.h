@@ -33,8 +33,8 @@ bool shelf_has(const struct shelf *s, const char *name);
 /* There is none of that name: ERROR_INPUT, with the nearest one offered. */
 int shelf_unknown(const struct shelf *s, const char *name, struct error *err);
 
-/* The path, malloc'ed, that a command's word stands for: the word itself if it is a path, else the file of that name. Empty or unknown:
- * ERROR_INPUT, *path is NULL. */
+/* The path, malloc'ed, that a command's word stands for: the word itself if it is a path, else the
+ * file of that name. Empty or unknown: ERROR_INPUT, *path is NULL. */
 int shelf_locate(const struct shelf *s, const char *word, char **path, struct error *err);
 
 /* Calls each file, names in order within a directory, files hidden by an earlier directory's left

@@ -12,23 +12,30 @@ enum { LINES = 100000, MOST = 64 };
 
 static int refuse(const char *text, size_t number, struct error *err)
 {
-	static const char *const words[] = {".macro", ".endm", ".section", ".pushsection", ".popsection", ".text",
-					    ".data",  ".bss",  ".purgem",  ".end",         ".altmacro",   ".code16",
-					    ".code32", ".code64", ".previous", ".subsection"};
+	static const char *const words[] = {".macro",      ".endm",   ".section",  ".pushsection",
+	                                    ".popsection", ".text",   ".data",     ".bss",
+	                                    ".purgem",     ".end",    ".altmacro", ".code16",
+	                                    ".code32",     ".code64", ".previous", ".subsection"};
 	const char *comment = strstr(text, "/*");
 	if (comment && !strstr(comment + 2, "*/"))
-		return number ? error_set(err, ERROR_INPUT, "snippet %zu: a comment does not end", number)
-			      : error_set(err, ERROR_INPUT, "--setup: a comment does not end");
+		return number ? error_set(err, ERROR_INPUT, "snippet %zu: a comment does not end",
+		                          number)
+		              : error_set(err, ERROR_INPUT, "--setup: a comment does not end");
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
 		size_t n = strlen(words[i]);
-		for (const char *p = strcasestr(text, words[i]); p; p = strcasestr(p + 1, words[i])) {
-			bool start = p == text || (!isalnum((unsigned char)p[-1]) && p[-1] != '_' && p[-1] != '.');
+		for (const char *p = strcasestr(text, words[i]); p;
+		     p = strcasestr(p + 1, words[i])) {
+			bool start = p == text || (!isalnum((unsigned char)p[-1]) && p[-1] != '_' &&
+			                           p[-1] != '.');
 			if (start && !isalnum((unsigned char)p[n]) && p[n] != '_')
 				return number ? error_set(err, ERROR_INPUT,
-							  "snippet %zu: %s cannot stand in a snippet; write an experiment file "
-							  "(entrylab-experiment(5))",
-							  number, words[i])
-					      : error_set(err, ERROR_INPUT, "--setup: %s cannot stand in a snippet", words[i]);
+				                          "snippet %zu: %s cannot stand in a "
+				                          "snippet; write an experiment file "
+				                          "(entrylab-experiment(5))",
+				                          number, words[i])
+				              : error_set(err, ERROR_INPUT,
+				                          "--setup: %s cannot stand in a snippet",
+				                          words[i]);
 		}
 	}
 	return 0;
@@ -40,7 +47,8 @@ static void write_macro(FILE *f, const char *name, const char *text, size_t numb
 	fprintf(f, "# %zu \"asm\"\n.macro %s\n%s\n.endm\n", number * LINES, name, text);
 }
 
-/* Unrolled copies of a system call read almost anything, by layout (266 to 600 cycles were seen for one): looped. */
+/* Unrolled copies of a system call read almost anything, by layout (266 to 600 cycles were seen for
+ * one): looped. */
 static bool enters_kernel(const char *text)
 {
 	static const char *const words[] = {"syscall", "sysenter", "int", "int3"};
@@ -70,7 +78,8 @@ static void write_note(FILE *f, size_t number, const char *text)
 	fputc('\n', f);
 }
 
-int snippet_experiment(const char *const *snippets, size_t n, const char *setup, struct experiment **out, struct error *err)
+int snippet_experiment(const char *const *snippets, size_t n, const char *setup,
+                       struct experiment **out, struct error *err)
 {
 	char *text = NULL, name[32];
 	size_t size = 0;
@@ -111,7 +120,8 @@ int snippet_experiment(const char *const *snippets, size_t n, const char *setup,
 		snprintf(name, sizeof name, "snippet_s%zu", i + 1);
 		write_macro(f, name, snippets[i], i + 1);
 	}
-	/* the levels' words must stand in the macros: see entrylab-experiment(5), levels that no branch handles */
+	/* the levels' words must stand in the macros: see entrylab-experiment(5), levels that no
+	 * branch handles */
 	fputs(".macro body code\n", f);
 	for (size_t i = 0; i < n; i++)
 		fprintf(f, ".ifc \\code,s%zu\nsnippet_s%zu\n.endif\n", i + 1, i + 1);
@@ -161,7 +171,8 @@ void snippet_explain(struct error *err)
 		if (!in)
 			in = strstr(rest, " (in setup, abi=");
 		int length = in ? (int)(in - rest) : (int)strlen(rest);
-		int n = snprintf(err->text + used, left, "%s%s%.*s", used ? "\n" : "", head, length, rest);
+		int n = snprintf(err->text + used, left, "%s%s%.*s", used ? "\n" : "", head, length,
+		                 rest);
 		used += n < 0 ? 0 : (size_t)n < left ? (size_t)n : left - 1;
 	}
 	free(copy);

@@ -32,7 +32,8 @@ struct worker {
 static char *try_path(const char *directory, const char *below, enum experiment_abi abi)
 {
 	char *path;
-	if (asprintf(&path, "%s%s/entrylab-worker-%s", directory, below, experiment_abi_name[abi]) < 0)
+	if (asprintf(&path, "%s%s/entrylab-worker-%s", directory, below, experiment_abi_name[abi]) <
+	    0)
 		return NULL;
 	if (!access(path, F_OK))
 		return path;
@@ -76,35 +77,39 @@ static int put(struct buffer *b, const void *data, size_t size)
 	return 0;
 }
 
-int worker_send(struct worker *w, uint32_t type, const void *first, size_t first_size, const void *second,
-		size_t second_size, struct error *err)
+int worker_send(struct worker *w, uint32_t type, const void *first, size_t first_size,
+                const void *second, size_t second_size, struct error *err)
 {
 	struct protocol_head head = {.type = type, .size = (uint32_t)(first_size + second_size)};
-	if (put(&w->out, &head, sizeof head) || put(&w->out, first, first_size) || put(&w->out, second, second_size))
+	if (put(&w->out, &head, sizeof head) || put(&w->out, first, first_size) ||
+	    put(&w->out, second, second_size))
 		return error_set(err, ERROR_INTERNAL, "out of memory");
 	return 0;
 }
 
 static int send_program(struct worker *w, const struct program *p, struct error *err)
 {
-	struct protocol_program n = {(uint32_t)p->section_count, (uint32_t)p->fixup_count, (uint32_t)p->variant_count,
-				     (uint32_t)p->byte_count};
+	struct protocol_program n = {(uint32_t)p->section_count, (uint32_t)p->fixup_count,
+	                             (uint32_t)p->variant_count, (uint32_t)p->byte_count};
 	struct protocol_head head = {.type = PROTOCOL_PROGRAM};
-	size_t sections = p->section_count * sizeof *p->sections, fixups = p->fixup_count * sizeof *p->fixups,
+	size_t sections = p->section_count * sizeof *p->sections,
+	       fixups = p->fixup_count * sizeof *p->fixups,
 	       variants = p->variant_count * sizeof *p->variants;
 	size_t size = sizeof n + sections + fixups + variants + p->byte_count;
 	if (size > PROTOCOL_MAX_MESSAGE)
-		return error_set(err, ERROR_INPUT, "the code of this run is too large (%zu MiB)", size >> 20);
+		return error_set(err, ERROR_INPUT, "the code of this run is too large (%zu MiB)",
+		                 size >> 20);
 	head.size = (uint32_t)size;
-	if (put(&w->out, &head, sizeof head) || put(&w->out, &n, sizeof n) || put(&w->out, p->sections, sections) ||
-	    put(&w->out, p->fixups, fixups) || put(&w->out, p->variants, variants) ||
-	    put(&w->out, p->bytes, p->byte_count))
+	if (put(&w->out, &head, sizeof head) || put(&w->out, &n, sizeof n) ||
+	    put(&w->out, p->sections, sections) || put(&w->out, p->fixups, fixups) ||
+	    put(&w->out, p->variants, variants) || put(&w->out, p->bytes, p->byte_count))
 		return error_set(err, ERROR_INTERNAL, "out of memory");
 	return 0;
 }
 
-/* The child gets its end of the socket and the status page at fixed numbers, default signals, and a group of its own, so that ^C at
- * the terminal reaches the tool alone and one kill ends whatever variants started. */
+/* The child gets its end of the socket and the status page at fixed numbers, default signals, and a
+ * group of its own, so that ^C at the terminal reaches the tool alone and one kill ends whatever
+ * variants started. */
 static int spawn(const char *path, int socket_fd, int status_fd, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
@@ -112,7 +117,7 @@ static int spawn(const char *path, int socket_fd, int status_fd, pid_t *pid)
 	sigset_t none, all;
 	char *env[] = {NULL}; /* nothing of the user's environment moves the stack */
 	char *argv[] = {(char *)"entrylab-worker", NULL};
-	
+
 	if (posix_spawn_file_actions_init(&actions))
 		return ENOMEM;
 	if (posix_spawnattr_init(&attr)) {
@@ -126,7 +131,8 @@ static int spawn(const char *path, int socket_fd, int status_fd, pid_t *pid)
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+	                                        POSIX_SPAWN_SETPGROUP);
 	int e = posix_spawn(pid, path, &actions, &attr, argv, env);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
@@ -141,14 +147,17 @@ static int raise_fd(int fd)
 	return high;
 }
 
-int worker_start(enum experiment_abi abi, const struct protocol_config *config, const struct program *program,
-		 struct worker **out, struct error *err)
+int worker_start(enum experiment_abi abi, const struct protocol_config *config,
+                 const struct program *program, struct worker **out, struct error *err)
 {
 	int pair[2] = {-1, -1}, rc;
 	char *path = worker_path(abi);
 	if (!path)
-		return error_set(err, ERROR_ABSENT, "no %s worker: it is not built%s", experiment_abi_name[abi],
-				 abi == EXPERIMENT_I386 ? " (Debian: apt-get install gcc-multilib, then make)" : "");
+		return error_set(err, ERROR_ABSENT, "no %s worker: it is not built%s",
+		                 experiment_abi_name[abi],
+		                 abi == EXPERIMENT_I386
+		                         ? " (Debian: apt-get install gcc-multilib, then make)"
+		                         : "");
 	struct worker *w = calloc(1, sizeof *w);
 	if (!w) {
 		free(path);
@@ -167,7 +176,8 @@ int worker_start(enum experiment_abi abi, const struct protocol_config *config, 
 		rc = error_errno(err, ERROR_INTERNAL, "cannot make a status page");
 		goto fail;
 	}
-	w->status = mmap(NULL, sizeof *w->status, PROT_READ | PROT_WRITE, MAP_SHARED, w->status_fd, 0);
+	w->status =
+	        mmap(NULL, sizeof *w->status, PROT_READ | PROT_WRITE, MAP_SHARED, w->status_fd, 0);
 	if (w->status == MAP_FAILED) {
 		w->status = NULL;
 		rc = error_errno(err, ERROR_INTERNAL, "cannot map a status page");
@@ -213,7 +223,8 @@ short worker_events(const struct worker *w)
 static bool flush(struct worker *w)
 {
 	while (w->out.done < w->out.size) {
-		ssize_t n = send(w->fd, w->out.at + w->out.done, w->out.size - w->out.done, MSG_NOSIGNAL);
+		ssize_t n = send(w->fd, w->out.at + w->out.done, w->out.size - w->out.done,
+		                 MSG_NOSIGNAL);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -290,8 +301,9 @@ static void reap(struct worker *w)
 	w->reaped = true;
 }
 
-/* A worker's children, and theirs: a variant may have put some into a session of their own, where a signal to the group does not reach
- * them. They are known as long as those live that they come from. */
+/* A worker's children, and theirs: a variant may have put some into a session of their own, where a
+ * signal to the group does not reach them. They are known as long as those live that they come
+ * from. */
 static void kill_children(pid_t pid)
 {
 	char path[64];
@@ -334,13 +346,14 @@ static bool ends_itself(const struct worker *w)
 
 struct worker_end worker_end(struct worker *w)
 {
-	/* A process closes its socket last on its way out, so there is next to nothing to wait for, unless it has only closed the
-	 * socket; and one that is on its way out keeps the status it has, SIGKILL or not. Children of variants may still hold the
-	 * group. */
+	/* A process closes its socket last on its way out, so there is next to nothing to wait for,
+	 * unless it has only closed the socket; and one that is on its way out keeps the status it
+	 * has, SIGKILL or not. Children of variants may still hold the group. */
 	struct worker_end end = {.closed = w->pid > 0 && !w->reaped && !ends_itself(w)};
 	worker_kill(w);
 	end.closed &= WIFSIGNALED(w->wait_status) && WTERMSIG(w->wait_status) == SIGKILL;
-	end.status = WIFSIGNALED(w->wait_status) ? -WTERMSIG(w->wait_status) : WEXITSTATUS(w->wait_status);
+	end.status = WIFSIGNALED(w->wait_status) ? -WTERMSIG(w->wait_status)
+	                                         : WEXITSTATUS(w->wait_status);
 	end.last = *w->status;
 	return end;
 }

@@ -237,8 +237,8 @@ static void judge(struct summary *s)
 
 		if (e->outcome == UNABLE)
 			continue;
-		e->seen =
-		        fmax(e->least, stats_detectable(e->half, e->placements, s->run->confidence, alpha, POWER));
+		e->seen = fmax(e->least, stats_detectable(e->half, e->placements,
+		                                          s->run->confidence, alpha, POWER));
 		if (p[i] <= s->run->alpha && fabs(e->diff.est) >= e->least &&
 		    (e->diff.lo > 0 || e->diff.hi < 0))
 			e->outcome = e->diff.est > 0 ? MORE : LESS;

@@ -282,7 +282,8 @@ static void text_repeat(const struct render_page *page, const struct experiment 
 	/* forms that hold on a condition, as the file has them */
 	for (size_t i = x->repeat_count; i-- > 0;) {
 		char *line = header_value(x, x->repeats[i].line);
-		char *longer = memory_format("%s; %s%s", line, i + 1 == x->repeat_count ? "else " : "", copies);
+		char *longer = memory_format("%s; %s%s", line,
+		                             i + 1 == x->repeat_count ? "else " : "", copies);
 
 		free(copies);
 		copies = longer;

@@ -18,12 +18,15 @@ static uint8_t handler_stack[32768] __attribute__((aligned(64)));
 static struct place where;
 static struct environment *environment;
 
-/* A variant may have set the flag that makes misaligned accesses faults (SDM vol. 3, 6.15, interrupt 17), and the kernel does not clear it for a
- * handler: code that the compiler makes is free to have some. */
+/* A variant may have set the flag that makes misaligned accesses faults (SDM vol. 3, 6.15,
+ * interrupt 17), and the kernel does not clear it for a handler: code that the compiler makes is
+ * free to have some. */
 static void allow_misaligned(void)
 {
 #ifdef __x86_64__
-	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andl $~0x40000, (%%rsp); popfq; lea 128(%%rsp), %%rsp" ::: "memory", "cc");
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andl $~0x40000, (%%rsp); popfq; lea "
+	                 "128(%%rsp), %%rsp" ::
+	                         : "memory", "cc");
 #else
 	__asm__ volatile("pushfl; andl $~0x40000, (%%esp); popfl" ::: "memory", "cc");
 #endif
@@ -49,7 +52,8 @@ static void locate(uint64_t pc)
 	if (where.setup && pc >= where.setup && pc <= where.setup + where.setup_size) {
 		s->part = PROTOCOL_PART_SETUP;
 		s->offset = (uint32_t)(pc - where.setup);
-	} else if (where.teardown && pc >= where.teardown && pc <= where.teardown + where.teardown_size) {
+	} else if (where.teardown && pc >= where.teardown &&
+	           pc <= where.teardown + where.teardown_size) {
 		s->part = PROTOCOL_PART_TEARDOWN;
 		s->offset = (uint32_t)(pc - where.teardown);
 	} else if (where.pool && pc >= where.pool && pc < where.pool + where.pool_size) {
@@ -57,7 +61,8 @@ static void locate(uint64_t pc)
 		s->offset = (uint32_t)(pc - where.pool);
 	} else if (where.code && pc >= where.code && pc < end + 32) {
 		s->part = PROTOCOL_PART_BODY;
-		s->offset = pc >= end || !where.stride ? where.stride : (uint32_t)(pc - where.code) % where.stride;
+		s->offset = pc >= end || !where.stride ? where.stride
+		                                       : (uint32_t)(pc - where.code) % where.stride;
 	}
 }
 
@@ -71,7 +76,8 @@ enum { PC = REG_EIP, CODE_SELECTOR = REG_CS };
 static bool resume(int sig, const siginfo_t *info, ucontext_t *c)
 {
 	struct environment *e = environment;
-	if (!link_status->in_shot || !e->on_signal || (sig != SIGTRAP && sig != SIGSEGV && sig != SIGILL && sig != SIGBUS))
+	if (!link_status->in_shot || !e->on_signal ||
+	    (sig != SIGTRAP && sig != SIGSEGV && sig != SIGILL && sig != SIGBUS))
 		return false;
 	e->signal_number = (uint64_t)sig;
 	e->signal_pc = (uintptr_t)c->uc_mcontext.gregs[PC];
@@ -88,7 +94,8 @@ static void handle(int sig, siginfo_t *info, void *context)
 		return;
 	uint64_t pc = (uintptr_t)c->uc_mcontext.gregs[PC];
 	if (sig == SIGTRAP && c->uc_mcontext.gregs[REG_TRAPNO] == 3)
-		pc--; /* int3 is a trap: what is saved lies behind it (SDM vol. 3, 6.5), in the next copy perhaps */
+		pc--; /* int3 is a trap: what is saved lies behind it (SDM vol. 3, 6.5), in the next
+		         copy perhaps */
 	/* in a code segment of ours the program counter is relative to its base */
 	pc += segments_base((uint16_t)c->uc_mcontext.gregs[CODE_SELECTOR]);
 	if (sig == SIGSYS) {
@@ -110,7 +117,8 @@ void crash_prepare(struct environment *env)
 	if (sigaltstack(&stack, NULL))
 		link_fail("sigaltstack");
 	sigfillset(&all);
-	struct sigaction action = {.sa_sigaction = handle, .sa_mask = all, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	struct sigaction action = {
+	        .sa_sigaction = handle, .sa_mask = all, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) {
 		if (sigaction(fatal[i], &action, NULL))
 			link_fail("sigaction");
@@ -132,6 +140,7 @@ void crash_note_variant(uint32_t doing, uint32_t variant, const struct place *pl
 
 void crash_deadline(uint32_t milliseconds)
 {
-	struct itimerval t = {.it_value = {.tv_sec = milliseconds / 1000, .tv_usec = milliseconds % 1000 * 1000}};
+	struct itimerval t = {
+	        .it_value = {.tv_sec = milliseconds / 1000, .tv_usec = milliseconds % 1000 * 1000}};
 	setitimer(ITIMER_REAL, &t, NULL);
 }

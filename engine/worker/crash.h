@@ -8,9 +8,10 @@
 
 #include "place.h"
 
-/* Installs handlers on a stack of their own for the signals that a variant can raise and for the deadline, and blocks all others. The
- * handler notes in link_status what happened and where, and ends the worker: nothing that a variant touched can be relied on. But where
- * env->on_signal is set while a variant runs, SIGTRAP, SIGSEGV, SIGILL and SIGBUS go on there. */
+/* Installs handlers on a stack of their own for the signals that a variant can raise and for the
+ * deadline, and blocks all others. The handler notes in link_status what happened and where, and
+ * ends the worker: nothing that a variant touched can be relied on. But where env->on_signal is set
+ * while a variant runs, SIGTRAP, SIGSEGV, SIGILL and SIGBUS go on there. */
 void crash_prepare(struct environment *env);
 
 /* What is running now, for the handler. */

@@ -40,7 +40,8 @@ static void write_all(const void *from, size_t n)
 
 void link_open(void)
 {
-	void *p = mmap(NULL, sizeof *link_status, PROT_READ | PROT_WRITE, MAP_SHARED, PROTOCOL_STATUS_FD, 0);
+	void *p = mmap(NULL, sizeof *link_status, PROT_READ | PROT_WRITE, MAP_SHARED,
+	               PROTOCOL_STATUS_FD, 0);
 	if (p == MAP_FAILED)
 		_exit(1);
 	link_status = p;
@@ -59,7 +60,8 @@ struct protocol_head link_read(void **body)
 	return head;
 }
 
-void link_write(uint32_t type, const void *first, size_t first_size, const void *second, size_t second_size)
+void link_write(uint32_t type, const void *first, size_t first_size, const void *second,
+                size_t second_size)
 {
 	struct protocol_head head = {.type = type, .size = (uint32_t)(first_size + second_size)};
 	write_all(&head, sizeof head);
@@ -72,7 +74,8 @@ void link_fail(const char *what)
 {
 	char text[256];
 	int n = errno ? snprintf(text, sizeof text, "%s: %s", what, strerror(errno))
-		      : snprintf(text, sizeof text, "%s", what);
-	link_write(PROTOCOL_FAILED, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1, NULL, 0);
+	              : snprintf(text, sizeof text, "%s", what);
+	link_write(PROTOCOL_FAILED, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1, NULL,
+	           0);
 	_exit(1);
 }

@@ -1,7 +1,7 @@
 /* entrylab-worker: runs variants for the engine; built for i386 and for x86_64 from this source.
  *
- * With --probe it says what this machine lets an ABI do, a line a capability. Otherwise it speaks protocol.h on descriptor 3, and is
- * of no use to a person. */
+ * With --probe it says what this machine lets an ABI do, a line a capability. Otherwise it speaks
+ * protocol.h on descriptor 3, and is of no use to a person. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -19,7 +19,9 @@
 #include "probe.h"
 #include "serve.h"
 
-enum { AGAIN = 42 }; /* exit status of a process that was told to end; one that a variant ends with it was not idle */
+enum {
+	AGAIN = 42
+}; /* exit status of a process that was told to end; one that a variant ends with it was not idle */
 
 /* A variant may call anything: it finds no terminal, and cannot fill memory. */
 static void fence_in(void)
@@ -34,7 +36,9 @@ static void fence_in(void)
 	const struct {
 		int resource;
 		rlim_t limit;
-	} limits[] = {{RLIMIT_CORE, 0}, {RLIMIT_NOFILE, 64}, {RLIMIT_AS, sizeof(long) == 8 ? (rlim_t)4 << 30 : RLIM_INFINITY}};
+	} limits[] = {{RLIMIT_CORE, 0},
+	              {RLIMIT_NOFILE, 64},
+	              {RLIMIT_AS, sizeof(long) == 8 ? (rlim_t)4 << 30 : RLIM_INFINITY}};
 	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
 		struct rlimit l = {limits[i].limit, limits[i].limit};
 		setrlimit(limits[i].resource, &l);
@@ -55,7 +59,8 @@ static struct protocol_config configure(const void *body, uint32_t size)
 	struct protocol_config config;
 	errno = 0;
 	if (size != sizeof config)
-		link_fail("a CONFIG message of the wrong size: worker and engine are of different versions");
+		link_fail("a CONFIG message of the wrong size: worker and engine are of different "
+		          "versions");
 	memcpy(&config, body, sizeof config);
 	if (config.version != PROTOCOL_VERSION)
 		link_fail("worker and engine are of different versions");
@@ -145,7 +150,8 @@ int main(int argc, char **argv)
 	if (argc == 2 && !strcmp(argv[1], "--probe"))
 		return probe_main();
 	if (argc != 1 || fcntl(PROTOCOL_FD, F_GETFD) < 0) {
-		fputs("entrylab-worker runs the variants of entrylab(1) and is started by it. By hand, only --probe is of use.\n",
+		fputs("entrylab-worker runs the variants of entrylab(1) and is started by it. By "
+		      "hand, only --probe is of use.\n",
 		      stderr);
 		return 2;
 	}

@@ -15,7 +15,8 @@ static bool one(uint32_t share, uint64_t *random)
 	return place_random(random) % 100 < share;
 }
 
-/* Exactly share percent of ones in n bytes, in random order: a short pattern by independent draws could have a share of its own. */
+/* Exactly share percent of ones in n bytes, in random order: a short pattern by independent draws
+ * could have a share of its own. */
 static void shuffle(uint8_t *p, uint32_t n, uint32_t share, uint64_t *random)
 {
 	uint32_t ones = (n * share + 50) / 100;

@@ -26,7 +26,8 @@ enum {
 	COPIES_LIMIT = 8192,
 	STACK_LIMIT = 256 << 10,
 	LINE = 64,
-	TAIL = 32 + 2 * LINE, /* room behind the copies: the loop's end, the jump out, and once a second one on a line of its own */
+	TAIL = 32 + 2 * LINE, /* room behind the copies: the loop's end, the jump out, and once a
+	                         second one on a line of its own */
 };
 
 static struct {
@@ -43,7 +44,7 @@ static struct {
 
 /* One region, seen twice. */
 static struct {
-	int fd;        /* -1: no executable memfd here; write then holds the only mapping */
+	int fd; /* -1: no executable memfd here; write then holds the only mapping */
 	uint8_t *write;
 	uint32_t exec; /* address of the executable mapping */
 	size_t size, used;
@@ -78,8 +79,8 @@ void place_load(const void *message, uint32_t size)
 	memcpy(&program.head, message, sizeof program.head);
 	const struct protocol_program *h = &program.head;
 	uint64_t want = sizeof *h + (uint64_t)h->sections * sizeof *program.sections +
-			(uint64_t)h->fixups * sizeof *program.fixups +
-			(uint64_t)h->variants * sizeof *program.variants + h->bytes;
+	                (uint64_t)h->fixups * sizeof *program.fixups +
+	                (uint64_t)h->variants * sizeof *program.variants + h->bytes;
 	errno = 0;
 	if (want != size)
 		link_fail("a program's size does not add up");
@@ -136,7 +137,8 @@ static uint32_t body_align(uint32_t variant)
 
 uint32_t place_copies_limit(uint32_t variant)
 {
-	uint32_t stride = body_stride(variant), stack = program.variants[variant].stack, n = COPIES_LIMIT;
+	uint32_t stride = body_stride(variant), stack = program.variants[variant].stack,
+	         n = COPIES_LIMIT;
 	if (stride && CODE_LIMIT / stride < n)
 		n = CODE_LIMIT / stride;
 	if (stack && STACK_LIMIT / stack < n)
@@ -150,7 +152,8 @@ static void *map_low(size_t size, int protection, int flags, int fd, uint64_t *r
 	for (int i = 0; i < 256; i++) {
 		uint32_t span = (HIGHEST - LOWEST - (uint32_t)size) / PAGE;
 		uint32_t at = LOWEST + (uint32_t)(place_random(random) % span) * PAGE;
-		void *p = mmap((void *)(uintptr_t)at, size, protection, flags | MAP_FIXED_NOREPLACE, fd, 0);
+		void *p = mmap((void *)(uintptr_t)at, size, protection, flags | MAP_FIXED_NOREPLACE,
+		               fd, 0);
 		if (p == (void *)(uintptr_t)at)
 			return p;
 		if (p != MAP_FAILED)
@@ -163,7 +166,8 @@ static void *map_low(size_t size, int protection, int flags, int fd, uint64_t *r
 
 void *place_map(size_t size, uint64_t *random)
 {
-	void *p = map_low(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, random);
+	void *p = map_low(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+	                  -1, random);
 	return p == MAP_FAILED ? NULL : p;
 }
 
@@ -204,17 +208,20 @@ static void region_prepare(size_t size, uint64_t *random)
 		region.size = size;
 		region.fd = executable_file(size);
 		if (region.fd >= 0) {
-			region.write = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, region.fd, 0);
+			region.write =
+			        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, region.fd, 0);
 			if (region.write == MAP_FAILED)
 				link_fail("cannot map memory for code");
 		}
 	}
 	void *p;
 	if (region.fd >= 0) {
-		p = map_low(region.size, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_POPULATE, region.fd, random);
+		p = map_low(region.size, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_POPULATE,
+		            region.fd, random);
 	} else {
 		/* never writable and executable at once: region_seal changes the protection */
-		p = map_low(region.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, random);
+		p = map_low(region.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		            random);
 		region.write = p;
 	}
 	if (p == MAP_FAILED)
@@ -227,7 +234,8 @@ static void region_seal(void)
 {
 	if (region.fd < 0 && mprotect(region.write, region.size, PROT_READ | PROT_EXEC))
 		link_fail("cannot make code executable");
-	/* Code was changed through another address: a serialising instruction must come before it is run (SDM vol. 3, 9.1.3). */
+	/* Code was changed through another address: a serialising instruction must come before it
+	 * is run (SDM vol. 3, 9.1.3). */
 	unsigned a = 0, b, c = 0, d;
 	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d)::"memory");
 }
@@ -246,8 +254,11 @@ static void apply(uint8_t *to, uint32_t address, const struct protocol_section *
 	uint32_t self = (uint32_t)(s - program.sections);
 	for (uint32_t i = 0; i < s->fixups; i++) {
 		const struct protocol_fixup *f = &program.fixups[s->fixup + i];
-		/* a copy of a body that names a label of its own means itself and not the first copy */
-		int64_t base = f->section == PROTOCOL_SHARED ? 0 : f->section == self ? address : program.address[f->section];
+		/* a copy of a body that names a label of its own means itself and not the first
+		 * copy */
+		int64_t base = f->section == PROTOCOL_SHARED ? 0
+		               : f->section == self          ? address
+		                                             : program.address[f->section];
 		int64_t value = f->addend + base;
 		int64_t relative = value - (int64_t)address - f->at;
 		uint8_t *at = to + f->at;
@@ -311,11 +322,13 @@ static void choose_sections(const uint32_t *variants, uint32_t n)
 	free(listed);
 }
 
-/* Executable sections that are placed once: setup, teardown, pool, and what the file puts into .text. */
+/* Executable sections that are placed once: setup, teardown, pool, and what the file puts into
+ * .text. */
 static bool placed_once(uint32_t section)
 {
 	const struct protocol_section *s = &program.sections[section];
-	return (s->flags & PROTOCOL_EXEC) && !program.body[section] && program.wanted[section] && s->memory;
+	return (s->flags & PROTOCOL_EXEC) && !program.body[section] && program.wanted[section] &&
+	       s->memory;
 }
 
 static uint8_t *jump(uint8_t *to, uint32_t address, uint32_t target)
@@ -355,9 +368,11 @@ static void write_bodies(uint32_t variant, const struct place *p)
 		if (v->stack)
 			to = take_stack_back(to, s ? v->stack * p->copies : 0);
 		address += (uint32_t)(to - before);
-		/* subl $1, env_loop(%rbp); jnz back. The field lies within a signed byte of %rbp. */
+		/* subl $1, env_loop(%rbp); jnz back. The field lies within a signed byte of %rbp.
+		 */
 		_Static_assert(offsetof(struct environment, loop) < 128, "disp8");
-		const uint8_t count[] = {0x83, 0x6d, offsetof(struct environment, loop), 1, 0x0f, 0x85};
+		const uint8_t count[] = {0x83, 0x6d, offsetof(struct environment, loop),
+		                         1,    0x0f, 0x85};
 		memcpy(to, count, sizeof count);
 		int32_t back = (int32_t)(p->code - (address + sizeof count + 4));
 		memcpy(to + sizeof count, &back, 4);
@@ -366,7 +381,8 @@ static void write_bodies(uint32_t variant, const struct place *p)
 	}
 	jump(to, address, (uint32_t)(uintptr_t)shot_exit);
 	if (v->repeat == PROTOCOL_ONCE)
-		jump(region.write + (p->nothing - region.exec), p->nothing, (uint32_t)(uintptr_t)shot_exit);
+		jump(region.write + (p->nothing - region.exec), p->nothing,
+		     (uint32_t)(uintptr_t)shot_exit);
 }
 
 static void place_data(uint64_t *random)
@@ -374,13 +390,15 @@ static void place_data(uint64_t *random)
 	size_t size = 0;
 	for (uint32_t i = 0; i < program.head.sections; i++)
 		if (!(program.sections[i].flags & PROTOCOL_EXEC))
-			size = round_up((uint32_t)size, program.sections[i].align) + program.sections[i].memory;
+			size = round_up((uint32_t)size, program.sections[i].align) +
+			       program.sections[i].memory;
 	if (!size)
 		return;
 	if (data.at)
 		munmap(data.at, data.size);
 	data.size = (size + PAGE - 1) & ~(size_t)(PAGE - 1);
-	data.at = map_low(data.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, random);
+	data.at = map_low(data.size, PROT_READ | PROT_WRITE,
+	                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, random);
 	if (data.at == MAP_FAILED)
 		link_fail("cannot map memory for data below 2 GB");
 	size = 0;
@@ -394,12 +412,14 @@ static void place_data(uint64_t *random)
 	}
 }
 
-/* Everything but bodies, of the variants that are placed and of all: addresses first, for relocations may go either way. */
+/* Everything but bodies, of the variants that are placed and of all: addresses first, for
+ * relocations may go either way. */
 static size_t measure(const uint32_t *variants, const uint32_t *copies, uint32_t n)
 {
 	size_t size = PAGE;
 	for (uint32_t i = 0; i < n; i++)
-		size += (size_t)body_stride(variants[i]) * copies[i] + TAIL + body_align(variants[i]) + PAGE;
+		size += (size_t)body_stride(variants[i]) * copies[i] + TAIL +
+		        body_align(variants[i]) + PAGE;
 	for (uint32_t i = 0; i < program.head.sections; i++)
 		if (placed_once(i))
 			size += program.sections[i].memory + program.sections[i].align + 256;
@@ -411,7 +431,8 @@ static void take_sections(uint64_t *random)
 	for (uint32_t i = 0; i < program.head.sections; i++) {
 		const struct protocol_section *s = &program.sections[i];
 		if (placed_once(i))
-			program.address[i] = region.exec + region_take(s->memory + 1, s->align, 256, random);
+			program.address[i] =
+			        region.exec + region_take(s->memory + 1, s->align, 256, random);
 	}
 }
 
@@ -420,7 +441,8 @@ static void write_sections(void)
 	for (uint32_t i = 0; i < program.head.sections; i++) {
 		const struct protocol_section *s = &program.sections[i];
 		if (!(s->flags & PROTOCOL_EXEC)) {
-			write_section((uint8_t *)(uintptr_t)program.address[i], program.address[i], s);
+			write_section((uint8_t *)(uintptr_t)program.address[i], program.address[i],
+			              s);
 		} else if (placed_once(i)) {
 			uint8_t *to = region.write + (program.address[i] - region.exec);
 			write_section(to, program.address[i], s);
@@ -434,7 +456,8 @@ static uint32_t section_address(int32_t s)
 	return s < 0 || !program.sections[s].memory ? 0 : program.address[s];
 }
 
-void place_block(const uint32_t *variants, const uint32_t *copies, uint32_t n, uint64_t *random, struct place *out)
+void place_block(const uint32_t *variants, const uint32_t *copies, uint32_t n, uint64_t *random,
+                 struct place *out)
 {
 	uint32_t *order = malloc((n + 1) * sizeof *order);
 	if (!order)
@@ -454,17 +477,18 @@ void place_block(const uint32_t *variants, const uint32_t *copies, uint32_t n, u
 		uint32_t stride = body_stride(v);
 		uint32_t at = region_take(stride * copies[i] + TAIL, body_align(v), PAGE, random);
 		out[i] = (struct place){
-			.code = region.exec + at,
-			.stride = stride,
-			.copies = copies[i],
-			.setup = section_address(pv->setup),
-			.setup_size = pv->setup < 0 ? 0 : program.sections[pv->setup].memory,
-			.teardown = section_address(pv->teardown),
-			.teardown_size = pv->teardown < 0 ? 0 : program.sections[pv->teardown].memory,
-			.pool = section_address(pv->pool),
-			.pool_size = pv->pool < 0 ? 0 : program.sections[pv->pool].memory,
-			/* the jump behind the body ends on this line or the one before */
-			.nothing = round_up(region.exec + at + stride * copies[i] + 5, LINE),
+		        .code = region.exec + at,
+		        .stride = stride,
+		        .copies = copies[i],
+		        .setup = section_address(pv->setup),
+		        .setup_size = pv->setup < 0 ? 0 : program.sections[pv->setup].memory,
+		        .teardown = section_address(pv->teardown),
+		        .teardown_size =
+		                pv->teardown < 0 ? 0 : program.sections[pv->teardown].memory,
+		        .pool = section_address(pv->pool),
+		        .pool_size = pv->pool < 0 ? 0 : program.sections[pv->pool].memory,
+		        /* the jump behind the body ends on this line or the one before */
+		        .nothing = round_up(region.exec + at + stride * copies[i] + 5, LINE),
 		};
 		/* a reference to a label in a body, from outside it, means its first copy */
 		if (pv->body >= 0)

@@ -53,15 +53,20 @@ static uint16_t write_flat(unsigned entry, unsigned contents)
 }
 
 #ifdef __x86_64__
-/* There is no set_thread_area in 64-bit programs; int $0x80 number 243 takes one whose argument lies below 4 GB. */
+/* There is no set_thread_area in 64-bit programs; int $0x80 number 243 takes one whose argument
+ * lies below 4 GB. */
 static uint16_t take_thread_area(void)
 {
-	struct user_desc *d = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	struct user_desc *d = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 	if (d == MAP_FAILED)
 		return 0;
 	*d = flat((unsigned)-1);
 	long r;
-	__asm__ volatile("int $0x80" : "=a"(r) : "a"(243L), "b"(d) : "memory", "r8", "r9", "r10", "r11");
+	__asm__ volatile("int $0x80"
+	                 : "=a"(r)
+	                 : "a"(243L), "b"(d)
+	                 : "memory", "r8", "r9", "r10", "r11");
 	uint16_t selector = (int)r ? 0 : (uint16_t)(d->entry_number << 3 | 3);
 	munmap(d, 4096);
 	return selector;
@@ -152,6 +157,7 @@ uint16_t segments_code(uint32_t slot, uintptr_t base, uint32_t bits)
 uintptr_t segments_base(uint16_t selector)
 {
 	unsigned entry = selector >> 3;
-	bool ours = (selector & 4) && entry >= PROTOCOL_LDT_SEGMENT && entry < PROTOCOL_LDT_SEGMENT + PROTOCOL_LDT_SEGMENT_MOST;
+	bool ours = (selector & 4) && entry >= PROTOCOL_LDT_SEGMENT &&
+	            entry < PROTOCOL_LDT_SEGMENT + PROTOCOL_LDT_SEGMENT_MOST;
 	return ours ? code_base[entry - PROTOCOL_LDT_SEGMENT] : 0;
 }

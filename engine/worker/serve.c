@@ -102,7 +102,8 @@ static void put(const uint32_t *variants, const uint32_t *copies, uint32_t n, st
 	place_block(variants, copies, n, &rng, places);
 	for (uint32_t i = 0, slot = 0; i < n; i++)
 		if (place_variant(variants[i])->segment)
-			places[i].segment = segments_code(slot++, places[i].pool, place_variant(variants[i])->segment);
+			places[i].segment = segments_code(slot++, places[i].pool,
+			                                  place_variant(variants[i])->segment);
 	move_stack();
 }
 
@@ -118,15 +119,16 @@ static uint32_t multiple(uint32_t n, uint32_t step)
 	return (n + step - 1) / step * step;
 }
 
-/* Iterations of a loop come in whole turns, and in whole periods of a pattern that has one: every execution then has the pattern's share, and the
- * ones of blocks are no outliers among its zeros. */
+/* Iterations of a loop come in whole turns, and in whole periods of a pattern that has one: every
+ * execution then has the pattern's share, and the ones of blocks are no outliers among its zeros.
+ */
 static uint32_t step(uint32_t variant)
 {
 	const struct protocol_variant *v = place_variant(variant);
-	uint32_t period = v->repeat != PROTOCOL_LOOP		  ? 1
-			  : v->pattern == PROTOCOL_PATTERN_SHORT  ? PATTERN_PERIOD
-			  : v->pattern == PROTOCOL_PATTERN_BLOCKS ? PATTERN_RUN
-								  : 1;
+	uint32_t period = v->repeat != PROTOCOL_LOOP              ? 1
+	                  : v->pattern == PROTOCOL_PATTERN_SHORT  ? PATTERN_PERIOD
+	                  : v->pattern == PROTOCOL_PATTERN_BLOCKS ? PATTERN_RUN
+	                                                          : 1;
 	return multiple(period, turn(variant));
 }
 
@@ -140,7 +142,8 @@ static void fire(uint32_t variant, const struct place *p, uint32_t iterations, b
 	shot.footprint = footprint;
 	env.counter = env.counter2 = env.result = env.on_signal = 0;
 	env.sel_pool = p->segment;
-	env.pattern = pattern_address(place_variant(variant)->pattern, place_variant(variant)->share, &env.pattern_size);
+	env.pattern = pattern_address(place_variant(variant)->pattern,
+	                              place_variant(variant)->share, &env.pattern_size);
 	env.iterations = iterations;
 	env.loop = iterations / turn(variant);
 	link_status->in_shot = 1;
@@ -209,7 +212,8 @@ static void check_one(uint32_t asked)
 	answer.env = env;
 	answer.size = p.stride;
 	if (!answer.faults && !bare && config.capabilities & 1u << HOST_FOOTPRINT) {
-		/* code that minds a null %es dies here: then the footprint is off, and nothing is wrong with the code */
+		/* code that minds a null %es dies here: then the footprint is off, and nothing is
+		 * wrong with the code */
 		link_status->doing = PROTOCOL_QUIET;
 		for (int i = 0; i < QUIET_SHOTS; i++) {
 			fire(variant, &p, n, true);
@@ -264,7 +268,8 @@ static void size_one(uint32_t variant)
 	uint32_t u = least;
 	uint64_t d = difference(variant, &p, u);
 	while (d < want && u < limit) {
-		/* the first differences are of the clock's own grain: grow by powers of two, then land on what is needed */
+		/* the first differences are of the clock's own grain: grow by powers of two, then
+		 * land on what is needed */
 		uint64_t next = d > want / 8 ? (uint64_t)u * want / d + 1 : (uint64_t)u * 4;
 		u = next > limit ? limit : multiple((uint32_t)next, least);
 		d = difference(variant, &p, u);
@@ -282,13 +287,15 @@ void serve_size(const uint32_t *variants, uint32_t n)
 		size_one(variants[i]);
 }
 
-/* Reads a set of lines that covers the cache, twice: once is not enough for caches that do not replace the oldest line. */
+/* Reads a set of lines that covers the cache, twice: once is not enough for caches that do not
+ * replace the oldest line. */
 static void walk_data(uint64_t size)
 {
 	if (eviction.size < size) {
 		if (eviction.at)
 			munmap(eviction.at, (size_t)eviction.size);
-		eviction.at = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		eviction.at = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
+		                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 		if (eviction.at == MAP_FAILED)
 			link_fail("cannot map an eviction set");
 		eviction.size = size;
@@ -313,7 +320,8 @@ static void walk_code(uint64_t size)
 	if (sled.size != size) {
 		if (sled.at)
 			munmap(sled.at, (size_t)sled.size);
-		sled.at = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		sled.at = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
+		               MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 		if (sled.at == MAP_FAILED)
 			link_fail("cannot map an eviction set");
 		sled.size = size;
@@ -351,7 +359,8 @@ static void evict(const struct protocol_variant *v, const struct place *p)
 static uint32_t sample(const struct protocol_entry *e, const struct place *p, uint32_t iterations)
 {
 	const struct protocol_variant *v = place_variant(e->variant);
-	/* Untimed: brings code, translations and predictors back. A loop needs a few turns for that, unrolled code every copy. */
+	/* Untimed: brings code, translations and predictors back. A loop needs a few turns for
+	 * that, unrolled code every copy. */
 	uint32_t warm = multiple(v->warm ? v->warm : WARM_TURNS, step(e->variant));
 	bool other = v->repeat == PROTOCOL_LOOP && (v->warm || iterations > warm);
 	fire(e->variant, p, other ? warm : iterations, e->footprint);
@@ -365,8 +374,8 @@ static uint32_t sample(const struct protocol_entry *e, const struct place *p, ui
 	return s;
 }
 
-static void sample_round(const struct protocol_entry *entries, uint32_t n, const struct place *places, uint32_t *order,
-			 uint32_t *out)
+static void sample_round(const struct protocol_entry *entries, uint32_t n,
+                         const struct place *places, uint32_t *order, uint32_t *out)
 {
 	for (uint32_t i = 0; i < 2 * n; i++) {
 		uint32_t j = (uint32_t)(place_random(&rng) % (i + 1));
@@ -378,7 +387,8 @@ static void sample_round(const struct protocol_entry *entries, uint32_t n, const
 		const struct protocol_entry *e = &entries[i];
 		bool once = place_variant(e->variant)->repeat == PROTOCOL_ONCE;
 		uint32_t iterations = once ? !low : low ? e->unroll : 2 * e->unroll;
-		/* a fresh deadline now and then, seldom enough not to disturb: a long block is not a hang */
+		/* a fresh deadline now and then, seldom enough not to disturb: a long block is not
+		 * a hang */
 		uint64_t t = now();
 		if (t - armed > REARM_TICKS) {
 			crash_deadline(config.deadline_ms);
@@ -416,7 +426,8 @@ void serve_block(const struct protocol_block *block, const struct protocol_entry
 	crash_note_variant(PROTOCOL_IDLE, 0, NULL);
 	if (is_child())
 		_exit(0);
-	link_write(PROTOCOL_SAMPLES, &head, sizeof head, out, (size_t)block->rounds * n * 2 * sizeof *out);
+	link_write(PROTOCOL_SAMPLES, &head, sizeof head, out,
+	           (size_t)block->rounds * n * 2 * sizeof *out);
 	free(places);
 	free(variants);
 	free(copies);

@@ -9,7 +9,8 @@
 /* What every process that answers inherits: segments, patterns. The program has been loaded. */
 void serve_prepare(const struct protocol_config *config);
 
-/* What a process that answers has for itself: signals, buffer, stack, a pipe; and the guard if it is asked for. */
+/* What a process that answers has for itself: signals, buffer, stack, a pipe; and the guard if it
+ * is asked for. */
 void serve_begin(const struct protocol_begin *begin);
 
 /* Each answers over the link. */

@@ -106,8 +106,9 @@ static void the_first_word_is_a_command(void **state)
 	assert_offered("sh", "show");
 	assert_offered("  s", "save set show source");
 	assert_offered(
-	        "", "asm compare export help host list listing published quit run save set show source "
-	            "verify write");
+	        "",
+	        "asm compare export help host list listing published quit run save set show source "
+	        "verify write");
 	assert_offered("xyz", "");
 	assert_offered("xyz ", "");
 }

@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 static const char text[] = "cpu  100 0 100 1000 0 0 0 7 0 0\n"
-			   "cpu1 10 1 20 300 5 2 3 7 0 0\n"
-			   "cpu10 1 1 1 1 1 1 1 1 0 0\n"
-			   "intr 12345\n";
+                           "cpu1 10 1 20 300 5 2 3 7 0 0\n"
+                           "cpu10 1 1 1 1 1 1 1 1 0 0\n"
+                           "intr 12345\n";
 
 static void a_cpu_is_not_taken_for_another_whose_number_begins_alike(void **state)
 {
@@ -48,9 +48,9 @@ static void shares_are_of_the_time_between(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cpu_is_not_taken_for_another_whose_number_begins_alike),
-		cmocka_unit_test(a_cpu_that_is_not_there_is_told),
-		cmocka_unit_test(shares_are_of_the_time_between),
+	        cmocka_unit_test(a_cpu_is_not_taken_for_another_whose_number_begins_alike),
+	        cmocka_unit_test(a_cpu_that_is_not_there_is_told),
+	        cmocka_unit_test(shares_are_of_the_time_between),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

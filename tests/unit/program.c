@@ -235,7 +235,8 @@ static void copies_in_a_turn_are_handed_on(void **state)
 	(void)state;
 	struct made m;
 	MAKE(&m, EXPERIMENT_X86_64,
-	     "#: title T\n#: factor k a b c\n#: repeat k=a loop 7\n#: repeat k=b loop\n#: repeat loop "
+	     "#: title T\n#: factor k a b c\n#: repeat k=a loop 7\n#: repeat k=b loop\n#: repeat "
+	     "loop "
 	     "1024\n#: stack 256\n.macro body k\nnop # \\k\n.ifc \\k,a\n.endif\n.ifc "
 	     "\\k,b\n.endif\n.ifc \\k,c\n.endif\n.endm\n",
 	     "a", "b", "c");
@@ -544,7 +545,8 @@ static void a_section_that_is_too_large_is_told(void **state)
 {
 	(void)state;
 	assert_refused(EXPERIMENT_X86_64, HEAD ".bss\n.skip 0x5000000\n.text\n.macro body\n.endm\n",
-	               "", "/x/t.s: .bss is too large: 83886080 bytes, where 67108864 are the most");
+	               "",
+	               "/x/t.s: .bss is too large: 83886080 bytes, where 67108864 are the most");
 	assert_refused(EXPERIMENT_X86_64, HEAD ".macro body\n.skip 0x100001\n.endm\n", "",
 	               "/x/t.s: body is too large: 1048577 bytes, where 1048576 are the most");
 	assert_refused(EXPERIMENT_X86_64, HEAD ".macro body\n.balign 8192\n.endm\n", "",
