@@ -121,9 +121,9 @@ static char *title(struct wb *wb, int width)
 		text = memory_format("%s%s %s %s %s %s %s %zu placements %s %.2f s%s",
 		                     run->id[0] ? "run " : "not kept", run->id, dot,
 		                     run->experiment, dot,
-		                     !run->trusted    ? "NOT TRUSTED"
-		                     : run->cut_short ? "cut short"
-		                                      : "trusted",
+		                     run->trusted     ? run->cut_short ? "cut short" : "trusted"
+		                     : run->cut_short ? "NOT TRUSTED, cut short"
+		                                      : "NOT TRUSTED",
 		                     dot, render_text_placements(run), dot, run->seconds, order);
 	free(order);
 	return text;
