@@ -86,7 +86,7 @@ test_killed_worker_costs_its_row_or_ends_the_run_and_is_told() {
 	key Escape
 	expect_screen ':run segreg' # two Esc in one read would be one
 	key Escape
-	expect_screen 'run 1 . segreg . (cut short|NOT TRUSTED|trusted)' # trusted: it has as many placements as there may be
+	expect_screen 'run 1 . segreg . (cut short|NOT TRUSTED|trusted . 4096 placements)' # 4096: it has all that there may be
 	lab show last --format jsonl
 	expect_exit 0
 	expect_json '[.[] | select(.kind == "result" and .state == "measured")] | length >= 3'
